@@ -119,6 +119,8 @@ const MAX_CHANGES = 1_000;
 const mostChanges = (files: number): number => Math.floor(MAX_CHANGES / Math.sqrt(files));
 const CONTEXT_LINES = 3;
 const MAX_SHOWN_LINES = 2_000;
+/** Maximum length of all lines shown for one request. In a page, they take five times that. */
+const MAX_SHOWN_CHARACTERS = 2 * MAX_FILE_BYTES;
 
 const coarse = (most: number): string =>
   `More than ${most.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
@@ -137,8 +139,12 @@ export function difference(oldText: string, newText: string, files = 1): Differe
   const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole), mostChanges(files));
   const hunks: ShownLine[][] = [];
   let [oldAt, nowAt, wanted, hasGap] = [0, 0, 0, true];
+  let charactersLeft = MAX_SHOWN_CHARACTERS / files;
+  const isCut = (): boolean => wanted > MAX_SHOWN_LINES || charactersLeft < 0;
   const show = (kind: ShownLine['kind'], line: Line): void => {
-    if (++wanted > MAX_SHOWN_LINES) return;
+    wanted += 1;
+    charactersLeft -= line.text.length;
+    if (isCut()) return;
     if (hasGap) hunks.push([]);
     hasGap = false;
     const before = kind === 'added' ? null : oldAt + 1;
@@ -160,10 +166,7 @@ export function difference(oldText: string, newText: string, files = 1): Differe
     hunks,
     added: sum('added'),
     removed: sum('removed'),
-    remarks: [
-      ...(isBeyondLimit ? [coarse(mostChanges(files))] : []),
-      ...(wanted > MAX_SHOWN_LINES ? [CUT] : []),
-    ],
+    remarks: [...(isBeyondLimit ? [coarse(mostChanges(files))] : []), ...(isCut() ? [CUT] : [])],
   };
 }
 

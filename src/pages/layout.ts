@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.ts';
 import type { Contact } from '../config/values.ts';
+import { UNSEEN_CHARACTERS } from '../edit/unseen.ts';
 import { codeOf } from '../words/host-text.ts';
 import HEADER_HTML from './fragments/header.html';
 import PROMISES_HTML from './fragments/promises.html';
@@ -195,9 +196,6 @@ export function hostLine(url: string): Html {
 /** Matches characters that change the direction of what follows (Unicode Standard Annex 9). */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Matches what cannot be seen, or looks like something else: controls, marks, other spaces. */
-const UNSEEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
-
 /**
  * Writes out direction marks in a repository's text: they let a name or line look like another
  * (CVE-2021-42574).
@@ -211,5 +209,5 @@ export function visibleText(text: string): string {
  * @param text as `decodeEscaped` gives it.
  */
 export function exactText(text: string): string {
-  return text.replaceAll(UNSEEN, codeOf);
+  return text.replaceAll(UNSEEN_CHARACTERS, codeOf);
 }

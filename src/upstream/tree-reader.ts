@@ -46,6 +46,11 @@ const MAX_FOLDERS_BYTES = 1024 * 1024;
  * listed at each: ten such levels would be endless.
  */
 const MAX_LISTED_ENTRIES = 50_000;
+/**
+ * Maximum length of all listed paths together: below folders with long names, a megabyte of folders
+ * makes a hundred of paths.
+ */
+const MAX_LISTED_CHARACTERS = 4 * 1024 * 1024;
 /** Maximum length of a path that is listed. It also bounds how deep folders are followed. */
 const MAX_PATH_LENGTH = 4_096;
 /** Number of the request that asks for all folders below, if they are small. */
@@ -129,22 +134,25 @@ export async function listFiles(read: ReadObjects, root: Oid): Promise<string[] 
   const objects = await read({ wants: [root], withFolders: true }, MAX_FOLDERS_BYTES);
   if (objects === null) return null;
   const paths: string[] = [];
-  let left = MAX_LISTED_ENTRIES;
+  let [left, charactersLeft] = [MAX_LISTED_ENTRIES, MAX_LISTED_CHARACTERS];
   const walk = (oid: Oid, above: string): void => {
     const folder = objects.get(oid);
     if (folder === undefined) throw notSent('folder');
     for (const entry of parseTree(folder.content)) {
-      if (left-- <= 0) return;
+      if (left-- <= 0 || charactersLeft < 0) return;
       const name = decodeUtf8(entry.name);
       const path = above + name;
       if (name === null || path.length > MAX_PATH_LENGTH) continue;
       const kind = kindOf(entry);
       if (kind === 'folder') walk(entry.oid, `${path}/`);
-      else if (kind === 'file') paths.push(path);
+      else if (kind === 'file') {
+        charactersLeft -= path.length;
+        paths.push(path);
+      }
     }
   };
   walk(root, '');
-  return left < 0 ? null : paths;
+  return left < 0 || charactersLeft < 0 ? null : paths;
 }
 
 /**

@@ -204,6 +204,14 @@ describe('the difference of two texts', () => {
     const { hunks, added, remarks } = difference('', numbered('', 5_000).join('\n'));
     expect([hunks[0]?.length, added, remarks]).toEqual([2_000, 5_000, [CUT]]);
   });
+
+  it('of several files shows no more text than that of two large ones', () => {
+    const large = `${'&'.repeat(499)}\n`.repeat(2_000);
+    const alone = difference(large, '');
+    expect([alone.hunks[0]?.length, alone.remarks]).toEqual([2_000, []]);
+    const { hunks, removed, remarks } = difference(large, '', 10);
+    expect([hunks[0]?.length, removed, remarks]).toEqual([420, 2_000, [CUT]]);
+  });
 });
 
 function numbered(word: string, count: number): string[] {

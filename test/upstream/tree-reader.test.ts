@@ -166,6 +166,15 @@ describe('the list of files', () => {
     expect(await listFiles(host.read, bomb)).toBeNull();
   });
 
+  it('is none where the paths together are too long for the memory', async () => {
+    const host = new FakeHost();
+    const files = Array.from({ length: 2_000 }, (_, index) => entry('100644', `f${index}`, BLOB));
+    let deep = host.add('tree', encodeTree(files));
+    for (let depth = 0; depth < 15; depth++)
+      deep = host.add('tree', encodeTree([entry('40000', 'd'.repeat(250), deep)]));
+    expect(await listFiles(host.read, deep)).toBeNull();
+  });
+
   it('follows folders as deep as a path may be, and no deeper', async () => {
     const host = new FakeHost();
     let deep = host.add('tree', encodeTree([entry('100644', 'f', BLOB)]));

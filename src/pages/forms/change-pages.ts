@@ -11,14 +11,14 @@ import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/ban
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
 import { COPY_SCRIPT } from '../commands.ts';
+import { differenceTable } from '../difference-table.ts';
 import NEXT_HTML from '../fragments/next.html';
 import { card, factList, filled, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
-import { type ChangeFields, type ChangeForm, keyField } from './edit-page.ts';
+import type { ChangeFields, ChangeForm } from './edit-page.ts';
 import { changeLink } from './folder-page.ts';
 import {
   cardForm,
   closedNotice,
-  differenceTable,
   field,
   type FormFrame,
   formPage,
@@ -27,6 +27,7 @@ import {
   previewPage,
   problemNotice,
 } from './parts.ts';
+import { keyField, timeField } from './pull-request-fields.ts';
 import { saveCard } from './save-card.ts';
 
 /** @param closed lines that say why no change can be sent now. */
@@ -101,33 +102,25 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
   </p>`;
 }
 
-/** Choices of when a change becomes public, by values of the push option `delay`. */
-const TIMES = {
-  '0s': 'now',
-  '3h': 'within some hours: between three and six',
-  '1d': 'within some days: one or two',
-};
-
-/** @param isDelayed whether this service delays pushes by default. */
-export function timeField(isDelayed: boolean): Html {
-  const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
-  return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
-}
-
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
   Pick<NotedReply, 'notes' | 'same'> &
-  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>>;
+  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>> & {
+    /** Whether an update needs the key. */
+    readonly needsKey: boolean;
+  };
 
-const KEEP =
-  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Nobody can look the key up for you. Keep it where no account of yours has it.';
+const BY_HASH =
+  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description.';
+const BY_KEY =
+  'Only with the key can you update the pull request, withdraw it, or change its title and description.';
+const KEEP = 'Nobody can look the key up for you. Keep it where no account of yours has it.';
 
 export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
-  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same } = opened;
+  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same, needsKey } = opened;
   const lines = opened.notes.join('\n').trim();
   const save = saveCard({
     lines: { Page: pageUrl, Hash: prHash, ...(key !== null && { Key: key }) },
-    note: KEEP,
+    note: `${needsKey ? BY_KEY : BY_HASH} ${KEEP}`,
     fileName: `pull-request-${prHash}.txt`,
   });
   const next = {

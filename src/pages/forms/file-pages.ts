@@ -6,14 +6,11 @@
  */
 import { html } from 'hono/html';
 import type { Changes } from '../../edit/changes.ts';
-import type { Policy } from '../../policy/policy.ts';
 import { MAX_DESCRIPTION_LENGTH } from '../../push/receive/push-options.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { Finding } from '../../words/finding.ts';
 import { changesList } from '../changes-list.ts';
 import { card, factList, type Html, listCard, type Page, visibleText } from '../layout.ts';
-import { timeField } from './change-pages.ts';
-import { keyField, signOffBox, statedFields } from './edit-page.ts';
 import {
   attributes,
   closedNotice,
@@ -27,6 +24,14 @@ import {
   problemNotice,
   stepButtons,
 } from './parts.ts';
+import {
+  keyField,
+  type PullRequestForm,
+  signOffBox,
+  statedFields,
+  timeField,
+  timeWords,
+} from './pull-request-fields.ts';
 
 /** Fields of the form besides the file; an empty one is not given. */
 export const NO_FILE_FIELDS = {
@@ -43,10 +48,8 @@ export const NO_FILE_FIELDS = {
 };
 export type FileFields = Readonly<typeof NO_FILE_FIELDS>;
 
-export interface FileForm extends FormFrame {
+export interface FileForm extends FormFrame, PullRequestForm {
   readonly fields: FileFields;
-  readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
-  readonly needsKey: boolean;
   /** Whether this service delays pushes by default. */
   readonly isDelayed: boolean;
 }
@@ -79,7 +82,7 @@ export function filePage(form: FileForm): Page {
   ${field('description', 'Description (optional)', description, WHY)}
   ${field('base', 'Branch (optional)', base, BRANCH)}
   ${field('own_name', OWN_NAME, fields.own_name, OWN_NAME_FIELD)} ${statedFields(form)} ${signOffBox(form)}
-  ${timeField(form.isDelayed)} ${pr_hash === '' ? '' : keyField(fields, !form.needsKey)}
+  ${timeField(form.isDelayed, fields.delay)} ${pr_hash === '' ? '' : keyField(fields, !form.needsKey)}
   ${fileField(FILE_HINT)}`;
   return formPage(
     TITLE,
@@ -132,7 +135,9 @@ export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
   const facts = factList({
     Author: author,
     Branch: `${visibleText(base)} of ${repository}`,
-    Time: html`When it becomes public<small>The ids of the commits change with that time.</small>`,
+    Time: html`When it becomes public<small
+        >${timeWords(fields.delay)} The ids of the commits change with that time.</small
+      >`,
   });
   const text = body === '' ? '' : html`<pre class="text">${'\n'}${visibleText(body)}</pre>`;
   // The service reads fields until it meets the file.

@@ -34,6 +34,8 @@ const FURTHER_BUTTONS = html`<button type="submit" name="step" value="find">Find
   <button type="submit" name="step" value="add" class="second">Add a file</button>
   <button type="submit" name="step" value="remove-named" class="second">Remove a file</button>`;
 const MAX_ENTRIES = 1_000;
+/** Maximum length of all listed paths. In a page, they take ten times that. */
+const MAX_CHARACTERS = 500_000;
 /** Words about each kind, in the order in which the list has the kinds. */
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   folder: '',
@@ -86,7 +88,7 @@ export function folderPage(page: FolderPage): Page {
 function listOf(page: FolderPage): Html {
   const order = Object.keys(KIND_WORDS);
   const sorted = page.entries.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
-  const items = sorted.slice(0, MAX_ENTRIES).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
+  const items = shownOf(sorted).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
   const more = page.entries.length - items.length;
   return html`<nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
     <nav class="card" aria-label="Files">
@@ -95,6 +97,11 @@ function listOf(page: FolderPage): Html {
       </ul>
       ${more > 0 ? html`<p class="soft">There are ${more} more. Name the file above.</p>` : ''}
     </nav>`;
+}
+
+function shownOf(entries: readonly ListedEntry[]): readonly ListedEntry[] {
+  let left = MAX_CHARACTERS;
+  return entries.slice(0, MAX_ENTRIES).filter(({ name, path }) => (left -= (path ?? name).length) > 0);
 }
 
 /** Leads to a file or a folder. */

@@ -1,6 +1,6 @@
 /**
  * Fields of a repository's own form for issues, which show what its maintainers ask.
- * Proved by test/e2e/people/issue-form.test.ts and test/pages/escaping.test.ts.
+ * Proved by test/pages/forms/question-fields.test.ts and test/e2e/people/issue-form.test.ts.
  */
 import { html, raw } from 'hono/html';
 import {
@@ -37,10 +37,10 @@ function textField(question: FormQuestion, at: number, answers: Answers): Html {
   const { type, description, placeholder, options, isRequired } = question;
   const name = answerName(at, '');
   const hint = description === '' ? {} : { hint: visibleText(description) };
-  const choices = Object.fromEntries([
-    ['', 'choose'],
-    ...options.map(({ label }) => [label, visibleText(label)]),
-  ]);
+  const choices = [
+    ['', 'choose'] as const,
+    ...options.map(({ label }) => [label, visibleText(label)] as const),
+  ];
   return field(name, labelOf(question), answers(name), {
     ...hint,
     isOptional: !isRequired,

@@ -10,6 +10,7 @@ import type { SecurityPolicy } from '../../policy/security-policy.ts';
 import { card, factList, type Html, type Page, safeUrl, statusLine, visibleText } from '../layout.ts';
 import { ISSUE_FORM } from '../remote-paths.ts';
 import {
+  asItStands,
   cardForm,
   closedNotice,
   field,
@@ -22,7 +23,6 @@ import {
   problemNotice,
   shownValue,
 } from './parts.ts';
-import { asItStands } from './thread-pages.ts';
 
 /** The fields as they are typed, by the names of the JSON endpoint. */
 export type TypedReport = Readonly<Record<(typeof REPORT_FIELDS)[number], string>>;
@@ -60,10 +60,10 @@ const MAX_SUMMARY = 1024;
 const MAX_LINE = 256;
 const DESCRIPTION_HINT =
   'Markdown: what is wrong, how it can be shown, what it leads to. Leave out whatever shows who you are.';
-const SEVERITY_CHOICES = {
-  '': 'By the CVSS vector below',
-  ...Object.fromEntries(SEVERITIES.map((word) => [word, word])),
-};
+const SEVERITY_CHOICES = [
+  ['', 'By the CVSS vector below'],
+  ...SEVERITIES.map((word) => [word, word] as const),
+] as const;
 const VECTOR_HINT = 'In place of a severity, if you have one: CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
 const PACKAGE_HINT = 'Without a name, the report has that of the repository: the code host wants one.';
 const CWE_HINT = 'Kinds of weaknesses, with commas between them, such as CWE-79, CWE-89.';
@@ -116,7 +116,7 @@ function policyCard({ policy, fileUrl }: KnownReports): Html {
 
 function fieldsOf(typed: TypedReport): Html[] {
   const optional = { isOptional: true, maxLength: MAX_LINE };
-  const ecosystems = Object.fromEntries(ECOSYSTEMS.map((name) => [name, name]));
+  const ecosystems = ECOSYSTEMS.map((name) => [name, name] as const);
   return [
     field('summary', 'Summary', typed.summary, { maxLength: MAX_SUMMARY }),
     field('description', 'Description', typed.description, { hint: DESCRIPTION_HINT, rows: 12 }),

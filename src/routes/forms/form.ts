@@ -28,10 +28,11 @@ import { bodyText } from '../../streams/body-text.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { memoryFor } from '../../service/scope.ts';
 import { untilAnswered } from '../request/until-answered.ts';
-import { isCrossSite, isForm } from '../request/payload.ts';
+import { isCrossSite, isEmbedded, isForm } from '../request/payload.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { onRepositoryPage } from '../request/repository.ts';
 import { remotePath } from '../../pages/remote-paths.ts';
+import { PR_HASH_PATTERN } from '../../words/pr-hash.ts';
 import { scopeOf } from '../request/scope.ts';
 
 /**
@@ -80,7 +81,11 @@ export function requestedForm(c: Context<AppEnv>, target: RepositoryName, form: 
 }
 
 export const onForm = (form: string, handle: (place: RequestedForm) => Promise<Response>) =>
-  onRepositoryPage((c, target) => handle(requestedForm(c, target, form)));
+  onRepositoryPage((c, target) => {
+    // What was posted is refused once it was read.
+    const isLoaded = c.req.method !== 'POST' && isEmbedded(c.req.raw);
+    return isLoaded ? answerRefused(c, CROSS_SITE, 'page') : handle(requestedForm(c, target, form));
+  });
 
 /** Bounds a form that is sent: its bytes, and how many fields it has. */
 interface FormBounds {
@@ -129,6 +134,14 @@ export function typedIdentity(ownName: string, anonEmail: string): CommitIdentit
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
   const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
   return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
+}
+
+const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+
+/** Reads which pull request a form or its address names; empty: none. */
+export function namedHash(text: string | undefined): string | Refused {
+  const hash = (text ?? '').trim().toLowerCase();
+  return hash === '' || PR_HASH_PATTERN.test(hash) ? hash : NO_HASH;
 }
 
 /** The form that was sent. `problem` says why it has to be sent again. */

@@ -3,6 +3,7 @@
  * Proved by test/e2e/people/thread-form.test.ts and test/e2e/people/private-report.test.ts.
  */
 import { newAddresses } from '../../edit/addresses.ts';
+import { newUnseen } from '../../edit/unseen.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
 import { FoundLeaks, searchedLine } from '../../leaks/findings.ts';
@@ -41,6 +42,7 @@ export function givenAway(texts: Readonly<Record<string, string>>, ownName: stri
       ...leaks,
       ...likely.flatMap(({ lines }) => lines),
       ...uploadLines(whole),
+      ...newUnseen('', whole),
       ...unsearched,
       searched,
     ],

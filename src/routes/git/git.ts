@@ -16,6 +16,7 @@ import { systemClock } from '../../isolate/clock.ts';
 import { TimedConsent } from '../../push/consent.ts';
 import { openPush, pushHost } from '../../service/open-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
+import { isEmbedded } from '../request/payload.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, refused } from '../request/refused.ts';
@@ -85,7 +86,7 @@ git.get(
 
 function explainRemote(c: Context<AppEnv>, target: RepositoryName): Response | Promise<Response> {
   const { config, host } = c.var;
-  if (prefersPage(c)) return showRemote(c, target);
+  if (prefersPage(c) && !isEmbedded(c.req.raw)) return showRemote(c, target);
   const remote = `${shownOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
   return c.text(
     [

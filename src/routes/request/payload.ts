@@ -103,6 +103,15 @@ export function isCrossSite(request: Request): boolean {
   return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;
 }
 
+/**
+ * True if a page of another site loads this into itself, as a picture or by script, and not because
+ * somebody follows a link. It would spend what the people who have it open may ask of a code host.
+ */
+export function isEmbedded(request: Request): boolean {
+  const what = request.headers.get('Sec-Fetch-Dest');
+  return what !== null && what !== 'document' && isCrossSite(request);
+}
+
 export function isForm(c: Context<AppEnv>): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
 }

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
+import { FormClient } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { type Banner, remoteLines } from '../support/push-output.ts';
 import { comment, commentsOn, report, speak } from '../support/speak.ts';
@@ -81,6 +82,18 @@ describe('where the App is installed', () => {
     expect(await bed.host.pulls(renamed)).toMatchObject([{ state: 'closed', author: APP }]);
     expect(banner.author).toBe(APP);
     expect(await clone.push(...optionsOf(banner, 'withdraw'))).toMatchObject({ code: 0 });
+  });
+
+  it('pages mark what it has written as that of a contributor', async () => {
+    const { upstream } = await invited();
+    const { number } = (await issueIn(upstream)).body;
+    const thread = `${upstream.fullName}/issues/${String(number)}`;
+    const { body } = await comment(bed, bed.person(), thread, 'Me, too.');
+    const reply = `/v1/gh/${upstream.fullName}/reply?to=${String(number)}`;
+    const { html } = await new FormClient(bed.service.url, bed.person()).get(reply);
+    const authors = [...html.matchAll(/<strong><bdi>([^<]*)<\/bdi>/g)].map(([, author]) => author);
+    expect(authors).toEqual(['The contributor', `anon-${String(body['hash'])}`]);
+    expect(html).toContain('Me, too.</pre');
   });
 
   it('it opens issues and comments, and a rollback removes them', exhaustive, async () => {

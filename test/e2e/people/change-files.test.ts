@@ -119,6 +119,14 @@ it('says what is wrong with a file of it, and loses nothing', async () => {
   expect(done.heading, done.problem).toBe('Your pull request is open');
 });
 
+it('leads on to the folders from a file that it has removed', async () => {
+  const { editor } = await begun('docs/old.md');
+  await editor.send({ step: 'remove' });
+  await editor.send({ step: 'preview' });
+  const done = await editor.send({ step: 'open' });
+  expect(done.html).toContain(`href="${editor.path}?pr_hash=${hashIn(done)}">Edit again</a>`);
+});
+
 it('removes a file that is no text, without showing it', exhaustive, async () => {
   const { upstream, editor } = await begun();
   await editor.send({ text: 'two\n', step: 'another' });
@@ -160,6 +168,35 @@ it('takes so many files and no more, and refuses what the service has not writte
   );
 });
 
+it('asks the host for no pull request whose hash was made up', async () => {
+  const { editor } = await begun();
+  const before = bed.host.requests.length;
+  const made = 'x/../../../user';
+  const list = await editor.send({ pr_hash: made, step: 'another' });
+  expect([list.status, list.problem]).toEqual([400, 'A hash has 8 to 40 hexadecimal characters.']);
+  const asked = bed.host.requests.slice(before).map(({ path }) => decodeURIComponent(path));
+  expect(asked.filter((path) => path.includes(made))).toEqual([]);
+});
+
+it('says which files are too large together', exhaustive, async () => {
+  const upstream = await bed.createUpstream();
+  const large = Array.from({ length: 5 }, (_, at) => [`${at}.txt`, `${at}\n${'x'.repeat(999_000)}`]);
+  await upstream.grow({ files: Object.fromEntries(large) as Record<string, string> });
+  const editor = new Editor(upstream);
+  await editor.open('0.txt');
+  await editor.send({ step: 'remove' });
+  // A removed file needs no text.
+  for (const [path = ''] of large.slice(1)) {
+    await editor.send({ text: '', step: 'another' });
+    await editor.send({ step: 'remove-named', named: path });
+  }
+  const refused = await editor.send({ text: '', step: 'preview' });
+  expect([refused.status, refused.problem]).toEqual([
+    409,
+    'These files are too large together. Take some out, or use Git for larger changes.',
+  ]);
+});
+
 it('tells whether it has found a name, in the form', async () => {
   const { editor } = await begun();
   expect((await editor.send({ text: 'two\n', step: 'search' })).problem).toBe(
@@ -189,5 +226,12 @@ it('begins as a link or a form of another site fills it in, and posts nothing', 
     'It is <b>“one”</b>.',
     'uno\n',
   ]);
+  const shown = await client.post(`/v1/gh/${upstream.fullName}/change`, {
+    ...form.fields,
+    title: 'Correct\u200b a typo',
+    text: 'uno\u200d\n',
+    step: 'preview',
+  });
+  expect(shown.html).toContain('It has characters that nobody sees: [U+200D], [U+200B].');
   expect(await bed.host.pulls(upstream)).toEqual([]);
 });

@@ -170,6 +170,22 @@ describe('the reply form', () => {
     expect(seenIn(again.html)[0]).toEqual([own, 'you']);
   });
 
+  it('asks the host for nobody whose browser another site makes load it', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+    const client = new FormClient(bed.service.url, bed.person());
+    const home = `/v1/gh/${upstream.fullName}`;
+    const load = (path: string, what: string) =>
+      client.send('GET', path, null, { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': what });
+    const paths = [home, `${home}/reply?to=1`, `${home}/new-issue`, `${home}/change?path=a.txt`];
+    const before = bed.host.requests.length;
+    for (const what of ['image', 'empty', 'iframe'])
+      for (const path of paths) expect((await load(path, what)).fields).toEqual({});
+    expect(bed.host.requests.slice(before)).toEqual([]);
+    // Somebody follows a link.
+    expect((await load(`${home}/reply?to=1`, 'document')).fields).toMatchObject({ number: '1' });
+  });
+
   it('offers the newest open threads, and says before anything is chosen if none takes a reply', async () => {
     const upstream = await bed.createUpstream();
     for (let count = 1; count <= 22; count++)

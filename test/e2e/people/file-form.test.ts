@@ -63,6 +63,10 @@ it('a diff has its message in the form, and its author’s name is searched for'
   const send = async (more: object) =>
     client.postFile(path, { ...fields, ...more }, await made(contribution, 'diff', 'origin/main'));
   expect((await send({})).problem).toContain('title');
+  // A choice that was made stays.
+  const later = await send({ title: 'Add a', delay: '1d' });
+  expect(later.problem).toContain('A patch cannot wait');
+  expect(later.html).toContain('<option value="1d" selected>');
   const texts = { title: 'Add a', description: 'One\nTwo' };
   expect((await send({ ...texts, own_name: 'Tove Example' })).problem).toContain('name');
   const preview = await send(texts);
@@ -111,6 +115,7 @@ it('what waits shows no files, of which the host would be asked now', exhaustive
   expect([patch.status, patch.problem]).toEqual([400, expect.stringContaining('send a bundle')]);
   const preview = await client.postFile(path, delayed, await bundleOf(contribution));
   expect(wordsOf(preview)).toContain('Its files are not shown');
+  expect(wordsOf(preview)).toContain('It becomes public within some hours: between three and six.');
   const waits = await client.postFile(path, preview.fields, null);
   expect([waits.status, waits.heading], waits.problem).toEqual([200, 'Your change waits']);
   expect(await bed.host.pulls(upstream)).toEqual([]);

@@ -174,6 +174,16 @@ describe('before it is posted, a text', () => {
       expect(html).toContain(words);
   });
 
+  it('is told of characters by which a site that has filled it in could know its visitor again', async () => {
+    const form = await issueForm(await bed.createUpstream());
+    const typed = { title: 'Slow\u200b', body: 'It is\u2063 slow 👩‍👩‍👧.', step: 'preview' };
+    const { html } = await form.send(typed);
+    expect(html).toContain('It has characters that nobody sees: [U+200B], [U+2063].');
+    expect((await form.send({ ...typed, title: 'Slow', body: 'It is slow.' })).html).not.toContain(
+      'nobody sees',
+    );
+  });
+
   it('is told of without a name, too', async () => {
     const upstream = await bed.createUpstream();
     const form = await replyForm(upstream);

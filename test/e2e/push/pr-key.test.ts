@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { delayedAs, published } from '../support/delayed.ts';
+import { FormClient } from '../support/form-client.ts';
 import type { GitRun } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed, useTestBed } from '../support/test-bed.ts';
@@ -165,6 +166,18 @@ describe('with PR_UPDATE_POLICY=key', () => {
       expect(second.pull.number).toBe(first.pull.number);
       expect({ ...second.banner, prKey }).toEqual(first.banner);
     }
+  });
+
+  it('a form says that only the key updates what it has opened', async () => {
+    const upstream = await keyed.createUpstream();
+    await upstream.grow({ files: { 'a.txt': 'one\n' } });
+    const client = new FormClient(keyed.service.url, keyed.person());
+    const path = `/v1/gh/${upstream.fullName}/change`;
+    const { fields } = await client.get(`${path}?path=a.txt`);
+    const typed = { ...fields, text: 'two\n', title: 'Say two', description: '' };
+    const { html } = await client.post(path, { ...typed, step: 'open', delay: '0s' });
+    expect(html).toContain('Only with the key can you update the pull request');
+    expect(html).not.toContain('everybody can update');
   });
 
   it('it is not touched without the key, or with another', async () => {

@@ -1,18 +1,24 @@
-/** The texts of a repository's own form, which a stranger may have written. */
 import { expect, it } from 'vitest';
 import { questionFields } from '../../../src/pages/forms/question-fields.ts';
-import { readIssueTemplates } from '../../../src/policy/issue-templates.ts';
+import type { FormQuestion } from '../../../src/policy/issue-templates.ts';
 
-const textOf = (words: string) => `- type: markdown\n  attributes:\n    value: |\n      ${words}\n`;
+const VERSIONS: FormQuestion = {
+  type: 'dropdown',
+  id: '',
+  label: 'Version',
+  description: '',
+  placeholder: '',
+  value: '',
+  render: null,
+  options: ['22', '20', '__proto__', '18'].map((label) => ({ label, isRequired: false })),
+  isMultiple: false,
+  isRequired: true,
+};
 
-it('shows the texts of a form as they are typed once they would become too much', () => {
-  const table = ['|'.repeat(65), `|${'-|'.repeat(64)}`, ...Array(60).fill('a')].join('\n      ');
-  const form = `name: n\ndescription: d\nbody:\n${textOf('*first*')}${textOf(table).repeat(40)}- {type: input, attributes: {label: l}}\n`;
-  const { templates } = readIssueTemplates([['a.yml', form]]);
-  const page = questionFields(templates[0]?.questions ?? [], () => '')
+it('shows the options of a question in the order of its maintainers, also numbers', () => {
+  const html = questionFields([VERSIONS], () => '')
     .map(String)
     .join('');
-  expect(page).toContain('<em>first</em>');
-  expect(page).toContain('<pre>|||');
-  expect(page.length).toBeLessThan(200_000);
+  const options = [...html.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value);
+  expect(options).toEqual(['', '22', '20', '__proto__', '18']);
 });

@@ -32,16 +32,15 @@ const PULL_REQUESTS = new Proxy(bindings.PULL_REQUESTS, {
   },
 });
 
-async function read(path: string, client = '192.0.2.7'): Promise<string> {
+async function ask(path: string, client = '192.0.2.7'): Promise<Response> {
   const request = new Request(`https://veil.test${path}`, {
     headers: { Accept: 'text/html', 'CF-Connecting-IP': client },
   });
-  const response = await worker.fetch(request, {
-    ...bindings,
-    DB,
-    PULL_REQUESTS,
-    LIMIT_DISCOVERIES: '3/1m',
-  });
+  return worker.fetch(request, { ...bindings, DB, PULL_REQUESTS, LIMIT_DISCOVERIES: '3/1m' });
+}
+
+async function read(path: string, client?: string): Promise<string> {
+  const response = await ask(path, client);
   expect(response.status).toBe(path.includes('missing') ? 404 : 200);
   return response.text();
 }
@@ -50,6 +49,7 @@ async function read(path: string, client = '192.0.2.7'): Promise<string> {
 function publicRepository(url: unknown): Response | null {
   const [, owner, name] = /\/repos\/([^/]+)\/([^/?]+)$/.exec(String(url)) ?? [];
   if (owner === undefined || name === undefined || name === 'missing') return null;
+  if (name === 'unreadable') return new Response(null, { status: 502 });
   return Response.json({
     id: 1,
     name,
@@ -110,6 +110,12 @@ it('asks for made-up names as often as the client may clone, and shows the rest 
   expect(asked.lists).toBe(3);
   // Others who ask for the same are not told so.
   expect(await read('/v1/gh/octo/made-up-7')).toContain('None yet.');
+});
+
+it('is not kept while nobody knows what the repository accepts', async () => {
+  const page = await ask('/v1/gh/octo/unreadable', '192.0.2.10');
+  expect(await page.text()).toContain('What this repository accepts cannot be read at the moment.');
+  expect(page.headers.get('Cache-Control')).toBe('no-store');
 });
 
 it('says that there is no such repository', async () => {

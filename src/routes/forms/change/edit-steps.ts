@@ -13,7 +13,7 @@ import { readBlob } from '../../../upstream/tree-reader.ts';
 import type { FormFields } from '../../request/form-fields.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 import { hostScopeOf } from '../../request/scope.ts';
-import { answerForm, type RequestedForm } from '../form.ts';
+import { answerForm, namedHash, type RequestedForm } from '../form.ts';
 import { editsOf, withEdits } from './change-fields.ts';
 import { changeForm } from './change-form.ts';
 import { type Choice, type Chosen, chooseFile, listNothing, readChoice } from './choose-file.ts';
@@ -102,10 +102,13 @@ async function chooseFurther(
   const known = files.find(({ path }) => path === choice.path);
   if (known !== undefined) return showEdits(place, form, withFirst(files, { ...known, isRemoved }));
   if (files.length >= MOST_FILES) return TOO_MANY;
+  // It becomes a part of what the host is asked.
+  const prHash = namedHash(form.fields.pr_hash);
+  if (typeof prHash !== 'string') return prHash;
   if (choice.problem !== null) return showList(place, form, listNothing(choice.path, choice.problem));
   const refused = await refuseReading(c);
   if (refused !== null) return refused;
-  const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, form.fields.pr_hash);
+  const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, prHash);
   if (source.kind === 'refused') return problem(409, source.error);
   const chosen = await chooseFile(source, choice);
   if (chosen.kind === 'list') return showList(place, form, chosen);

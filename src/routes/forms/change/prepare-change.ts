@@ -40,6 +40,13 @@ export interface PreparedChange {
   readonly files: readonly PreparedFile[];
 }
 
+/** Bounds the old files of a change together: a form has room for fewer new ones. */
+const MAX_ORIGINAL_BYTES = 4 * 1024 * 1024;
+const TOO_LARGE = problem(
+  409,
+  'These files are too large together. Take some out, or use Git for larger changes.',
+);
+
 /** Reads what upstream has now. Gives the answer if the change does not fit. */
 export async function prepareChange(
   place: RequestedForm,
@@ -51,6 +58,7 @@ export async function prepareChange(
   const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, form.fields.pr_hash);
   if (source.kind === 'refused') return problem(409, source.error);
   const files: PreparedFile[] = [];
+  let bytesLeft = MAX_ORIGINAL_BYTES;
   for (const { edit, parts } of checked) {
     const found = await findPath(source.read, source.root, parts);
     if (found.kind !== 'file' && found.kind !== 'missing') return problem(409, pathProblem(found, parts));
@@ -58,6 +66,8 @@ export async function prepareChange(
     if (blob !== edit.blob) return showTheirs(place, form, source, edit, blob);
     const prepared = await prepareFile(source.read, edit, checked.length);
     if (prepared.kind === 'refused') return prepared;
+    bytesLeft -= prepared.original?.byteLength ?? 0;
+    if (bytesLeft < 0) return TOO_LARGE;
     files.push({ ...prepared, path: parts, folders: found.folders });
   }
   return { kind: 'change', source, files };
