@@ -6,6 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { HOOK_PATH, type HostConfig, hostNameOf } from '../../src/config/hosts.ts';
 import { hostText } from '../../src/words/host-text.ts';
+import { APP_PERMISSIONS } from '../app-permissions.ts';
 import { type Answer, ask, fieldOf, type NoAnswer, wordOf } from './ask-host.ts';
 import type { Finding } from './finding.ts';
 
@@ -20,13 +21,6 @@ export interface CheckedApp {
 
 type Permissions = Readonly<Record<string, string>>;
 
-/** Permissions of the App. deploy/github-app.json has the same. */
-export const NEEDED: Readonly<Record<string, 'read' | 'write'>> = {
-  contents: 'read',
-  issues: 'write',
-  metadata: 'read',
-  pull_requests: 'write',
-};
 /** Events of which the App is told; those of installations come without being asked for. */
 export const EVENTS: readonly string[] = ['issue_comment', 'pull_request', 'pull_request_review'];
 /** A permission that the operator may add: for private reports. */
@@ -110,14 +104,14 @@ function permissionFinding(own: Permissions, installations: readonly unknown[], 
 }
 
 function missingIn(granted: Permissions): string[] {
-  const needed = Object.entries(NEEDED).filter(
+  const needed = Object.entries(APP_PERMISSIONS).filter(
     ([name, level]) => granted[name] !== level && granted[name] !== 'write',
   );
   return needed.map(([name, level]) => `${name}: ${level}`);
 }
 
 function isExcess(name: string, level: string | undefined): boolean {
-  return name !== OPTIONAL && level !== NEEDED[name];
+  return name !== OPTIONAL && level !== APP_PERMISSIONS[name];
 }
 
 /** Checks where the webhook leads, what it tells, and whether the service takes its signature. */

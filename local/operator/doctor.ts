@@ -18,9 +18,10 @@ import { wallFindings } from './wall-check.ts';
 const USAGE = `
 Usage: npm run doctor [-- --alert]
 
-Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens there, its GitHub App, whether
-something in front of SERVICE_URL stops pushes, where alerts go, the clock, and the disk. It takes the variables of npm start, which docs/configuration.md lists, and changes nothing. It
-ends with 1 if something does not work.
+Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens
+there, its GitHub App, whether something in front of SERVICE_URL stops pushes, where alerts go, the clock,
+and the disk. It takes the variables of npm start, which docs/configuration.md lists, and changes nothing.
+It ends with 1 if something does not work.
 
   --alert  also asks the running service at SERVICE_URL, with its PANIC_PASSWORD, to send a test alert
 `;

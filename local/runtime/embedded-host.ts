@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Config } from '../../src/config/config.ts';
 import { HOOK_PATH } from '../../src/config/hosts.ts';
+import { APP_PERMISSIONS } from '../app-permissions.ts';
 import { claimPort } from './ports.ts';
 
 /** Variables that make the service use the embedded code host. */
@@ -28,14 +29,6 @@ export const MAINTAINER_PASSWORD = 'maintainer';
 /** Limit of the bot's calls. The embedded host does not limit its bot as GitHub does. */
 const CALLS_AN_HOUR = 1_000_000;
 const CREATIONS = '10000/1h';
-
-/** The permissions that docs/deploy.md asks for. */
-const APP_PERMISSIONS = {
-  contents: 'read',
-  issues: 'write',
-  metadata: 'read',
-  pull_requests: 'write',
-} as const;
 
 /**
  * Time between two scheduled runs. It is short, so that people who try the service soon see what

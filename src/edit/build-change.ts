@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
 import { type Commit, encodeAnonymousCommit, type CommitIdentity } from '../git/objects/commit.ts';
 import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
-import { encodeEntryHeader, encodePackHeader, OBJECT_TYPES } from '../git/pack/entry-header.ts';
+import { encodePackHeader } from '../git/pack/entry-header.ts';
+import { entryPieces } from '../git/pack/new-entry.ts';
 import {
   encodeTree,
   entryNamed,
@@ -16,7 +17,6 @@ import {
   withEntry,
   withoutEntry,
 } from '../git/objects/tree.ts';
-import { zlibStore } from '../git/zlib/zlib-store.ts';
 
 export interface FileChange {
   /** The root folder, and those below it on the way to the file, as far as they exist. */
@@ -47,8 +47,7 @@ export function buildChange(change: Change): { readonly tip: Oid; readonly pack:
    */
   const entries: Uint8Array[] = [];
   const add: Add = (type, object) => {
-    const header = encodeEntryHeader(OBJECT_TYPES.indexOf(type), object.byteLength);
-    const whole = concatBytes([header, zlibStore(object)]);
+    const whole = concatBytes([...entryPieces(type, object)]);
     if (type === 'blob') entries.push(whole);
     else entries.unshift(whole);
     return hashObject(type, object);

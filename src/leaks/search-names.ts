@@ -6,7 +6,7 @@
  */
 import { kindOfFile } from './file-kinds.ts';
 import type { Memory } from '../git/memory.ts';
-import type { NewCommits } from '../git/objects/new-commits.ts';
+import type { NewCommits } from '../git/objects/found-commits.ts';
 import { type Oid, OID_HEX_LENGTH } from '../git/objects/oid.ts';
 import type { Plan, PlannedText } from '../git/objects/planned-commits.ts';
 import type { StoredPack } from '../git/pack/entry-walker.ts';

@@ -122,11 +122,16 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
   };
 }
 
+/** Names what an alert is about, also if it says that there are more of a kind. */
+function subjectOf(alert: Alert): string {
+  return alert.kind === 'more' ? alert.of : alert.kind;
+}
+
 export function actionsOf(alert: Alert): readonly Action[] {
   if (alert.kind === 'review') return ['review'];
   if ('hash' in alert) return [pardonOf(alert.hash)];
   // No button can replace a token or set a clock.
-  const subject = alert.kind === 'more' ? alert.of : alert.kind;
+  const subject = subjectOf(alert);
   if (['token', 'clock', 'renamed', 'test'].includes(subject)) return [];
   // Nothing can take a private report back.
   if (subject === 'reports') return ['activate-panic', 'deactivate-panic'];
@@ -248,7 +253,7 @@ function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts
   if (action === 'review') {
     return { action: 'view', label: 'Review', url: `${serviceUrl}${REVIEW_PATH}?token=${token}` };
   }
-  const subject = alert.kind === 'more' ? alert.of : alert.kind;
+  const subject = subjectOf(alert);
   const isFlood = subject === 'flood' || subject === 'reports';
   const { label, path, payload } = callOf(action, isFlood);
   return {

@@ -4,7 +4,7 @@
  */
 import { html } from 'hono/html';
 import type { ChangedFile, Changes } from '../edit/changes.ts';
-import { differenceTable } from './forms/parts.ts';
+import { differenceTable } from './difference-table.ts';
 import { countOf, exactText, type Html } from './layout.ts';
 
 const CHANGES = {

@@ -9,10 +9,15 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { ListedThread } from '../host/code-host.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { gateWords } from '../policy/gates.ts';
-import { type Contribution, gateSentence, type Policy, policyFile, policyRefusal } from '../policy/policy.ts';
+import {
+  type Contribution,
+  gateSentence,
+  nothingAccepted,
+  type Policy,
+  policyRefusal,
+} from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import PUSH_HTML from './fragments/push.html';
-import { SECURITY_FORM } from './remote-paths.ts';
 import { MAINTAINERS_PATH } from '../text/footer.ts';
 import {
   card,
@@ -29,7 +34,8 @@ import {
   visibleText,
 } from './layout.ts';
 import { PULL_REQUEST_STATES } from './pull-request-page.ts';
-import { CHANGE_FORM, FILE_FORM, ISSUE_FORM, REPLY_FORM } from './remote-paths.ts';
+import { CHANGE_FORM, FILE_FORM, ISSUE_FORM, REPLY_FORM, SECURITY_FORM } from './remote-paths.ts';
+import { dayElement, threadItem } from './thread-item.ts';
 
 /** A pull request in the list; what is not known is null. */
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
@@ -110,11 +116,7 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
   const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
-  if (accepted.length === 0 && isByFile(policy))
-    return [
-      'bad',
-      `${fullName(repository)} accepts nothing from this service: ${policyFile(policy)} says so.`,
-    ];
+  if (accepted.length === 0 && isByFile(policy)) return ['bad', nothingAccepted(repository, policy)];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', visibleText(policyRefusal(policy, repository, refused) ?? '')];
   const only = `It accepts only anonymous ${accepted.map((kind) => CONTRIBUTIONS[kind].words).join(' and ')}.`;
@@ -190,8 +192,8 @@ function issueList(page: RemotePage): Html | '' {
   if (openThreads === undefined) return '';
   const issues = openThreads?.filter(({ isPullRequest }) => !isPullRequest) ?? [];
   const items = issues.slice(0, MOST_ISSUES).map(({ number, title, openedAt }) => {
-    const opened = openedAt.slice(0, 10);
-    return threadItem(page, number, title, html`${dotted('good', 'Open')} ${dayElement(opened)}`);
+    const facts = html`${dotted('good', 'Open')} ${dayElement(openedAt)}`;
+    return threadItem(replyFormOf(page), number, title, facts);
   });
   const none = openThreads?.length === 0 ? 'None.' : 'None among its newest threads.';
   const nothing = openThreads === null ? UNREADABLE : none;
@@ -202,9 +204,10 @@ function pullRequestList(page: RemotePage): Html {
   const sorted = page.pullRequests?.toSorted((one, other) => other.number - one.number) ?? [];
   const items = sorted.map(({ number, url, state, title, openedAt }) => {
     const { tone, word } = PULL_REQUEST_STATES[state];
-    const opened = openedAt === null ? '' : dayElement(isoTime(openedAt).slice(0, 10));
+    const opened = openedAt === null ? '' : dayElement(isoTime(openedAt));
     const link = html`<a href="${safeUrl(url)}" rel="noreferrer">at the code host</a>`;
-    return threadItem(page, number, title ?? '', html`${dotted(tone, word)} ${opened} ${link}`);
+    const facts = html`${dotted(tone, word)} ${opened} ${link}`;
+    return threadItem(replyFormOf(page), number, title ?? '', facts);
   });
   const nothing = page.pullRequests === null ? UNREADABLE : 'None yet.';
   const list = listCard('listed', 'Its anonymous pull requests', items, nothing, 'threads');
@@ -214,14 +217,4 @@ function pullRequestList(page: RemotePage): Html {
         <p class="soft small">Whoever opens a new one there looks like its author.</p>`;
 }
 
-/** Shows a thread in a list. Its title leads to what people wrote, and to a reply. */
-function threadItem({ path }: RemotePage, number: number, title: string, facts: Html): Html {
-  return html`<li>
-    <a href="/v1/${path}${REPLY_FORM}?to=${number}">#${number} <bdi>${visibleText(title)}</bdi></a>
-    <span class="soft small">${facts}</span>
-  </li>`;
-}
-
-function dayElement(day: string): Html {
-  return html`<time datetime="${day}">${day}</time>`;
-}
+const replyFormOf = ({ path }: RemotePage): string => `/v1/${path}${REPLY_FORM}`;

@@ -189,6 +189,11 @@ export function policyFile({ owners }: Pick<Policy, 'owners'>): string {
   return owners === undefined ? `its ${POLICY_PATH}` : `the ${POLICY_PATH} of ${owners}`;
 }
 
+/** Says that the file accepts nothing at all. */
+export function nothingAccepted(to: RepositoryName, policy: Pick<Policy, 'owners'>): string {
+  return `${fullName(to)} accepts nothing from this service: ${policyFile(policy)} says so.`;
+}
+
 const OWN_ACCOUNT = 'You can still contribute with an account of your own.';
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 

@@ -11,7 +11,7 @@ import { HostError } from '../words/host-error.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { type FilesHost, securityPath } from './community-files.ts';
 import { publicFiles, withPublicTransport } from './policies.ts';
-import { type Policy, policyFile, policyRefusal, stopSentence } from './policy.ts';
+import { nothingAccepted, type Policy, policyRefusal, stopSentence } from './policy.ts';
 
 /** How much of the file a page shows. */
 const MAX_SHOWN_CHARACTERS = 16 * 1024;
@@ -70,8 +70,7 @@ export function reportRefusal(policy: Policy, to: RepositoryName): string | null
   const { accepted, problem, stoppedAt, community } = policy;
   if (stoppedAt !== undefined) return stopSentence(to, stoppedAt);
   if (problem !== null) return policyRefusal(policy, to, 'issues');
-  if (accepted.length === 0)
-    return `${fullName(to)} accepts nothing from this service: ${policyFile(policy)} says so.`;
+  if (accepted.length === 0) return nothingAccepted(to, policy);
   const { kind, path } = community.standing ?? {};
   return kind === 'denounced' ? `${fullName(to)} takes nothing of the bot: its ${path} denounces it.` : null;
 }

@@ -184,7 +184,9 @@ export async function conclude(run: PushRun, arrival: Arrival) {
   const attempted = await carriedOut(run, arrival).catch((error: unknown) => {
     run.claims.failed(leavesWork(error));
     const refusal = toRefusal(error, run.settings.client);
-    return refusedAs(refusal, commandFor(run, arrival.task, refusal));
+    const { task } = arrival;
+    if (refusal.preview === null) return refusedAs(refusal, mendedCommand(run, task, refusal));
+    return previewedAs(refusal, agreedCommand(run, task, refusal.preview.yes));
   });
   const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
   const outcome = full === null ? attempted : refusedAs(full);
@@ -207,36 +209,32 @@ export async function conclude(run: PushRun, arrival: Arrival) {
   };
 }
 
-/** @param command that passes, once the rest is done or without a wait; null: there is none. */
+/** @param command that passes once the rest is done; null: there is none. */
 function refusedAs(refusal: Refusal, command: string | null = null): Outcome {
-  const lines = reviewLines(refusal, refusal.preview === null ? command : null);
-  return {
-    kind: 'refused',
-    refusal,
-    lines: refusal.preview === null ? lines : [...lines, ...waitAdvice(command), refusal.finalLine],
-  };
+  return { kind: 'refused', refusal, lines: reviewLines(refusal, command) };
 }
 
-/** @param command that publishes what was previewed; null: it would not wait. */
-function waitAdvice(command: string | null): readonly string[] {
-  return command === null ? [] : [`To publish without the wait: ${command}`];
+/** @param command that publishes what was previewed without a wait; null: it would not wait. */
+function previewedAs(refusal: Refusal, command: string | null): Outcome {
+  const advice = command === null ? [] : [`To publish without the wait: ${command}`];
+  return { kind: 'refused', refusal, lines: [...reviewLines(refusal, null), ...advice, refusal.finalLine] };
+}
+
+/** The command that passes once the person has mended the rest; null: none is sure to. */
+function mendedCommand(run: PushRun, task: Task, refusal: Refusal): string | null {
+  if (task.kind !== 'push' || !isMendable(refusal)) return null;
+  const needs = refusal.all.flatMap((each) => each.needs);
+  return commandWith(run, task.received, needsOnlyOptions(refusal), needs);
 }
 
 /**
- * The command that passes once the person has mended the rest, or that publishes what was previewed
- * without a wait; null: there is none.
+ * The command that agrees to the warnings of a preview; null: there are none.
+ * @param yes their codes.
  */
-function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
-  if (task.kind !== 'push') return null;
-  const { received } = task;
-  const yes = refusal.preview?.yes ?? [];
-  if (yes.length > 0) {
-    const options = { ...received.options, preview: false };
-    return commandWith(run, { ...received, options }, true, [`yes=${yes.join(',')}`]);
-  }
-  if (!isMendable(refusal)) return null;
-  const needs = refusal.all.flatMap((each) => each.needs);
-  return commandWith(run, received, needsOnlyOptions(refusal), needs);
+function agreedCommand(run: PushRun, task: Task, yes: readonly string[]): string | null {
+  if (task.kind !== 'push' || yes.length === 0) return null;
+  const options = { ...task.received.options, preview: false };
+  return commandWith(run, { ...task.received, options }, true, [`yes=${yes.join(',')}`]);
 }
 
 /**

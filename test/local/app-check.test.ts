@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { appFindings, type CheckedApp, EVENTS, NEEDED } from '../../local/operator/app-check.ts';
+import { APP_PERMISSIONS } from '../../local/app-permissions.ts';
+import { appFindings, type CheckedApp, EVENTS } from '../../local/operator/app-check.ts';
 import type { App } from '../../sandbox/records.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { appToken } from '../sandbox/support/app.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
 beforeEach(() => {
   skewMs = 0;
   answers = (signature) => (signature === '' ? 401 : 204);
-  register(NEEDED);
+  register(APP_PERMISSIONS);
   host.apps.install('octo', null);
 });
 
@@ -92,7 +93,7 @@ describe('an App', () => {
   it('is that of the manifest, but for the address', async () => {
     const file = join(import.meta.dirname, '../../deploy/github-app.json');
     const manifest = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-    expect(manifest).toMatchObject({ default_permissions: NEEDED, default_events: EVENTS });
+    expect(manifest).toMatchObject({ default_permissions: APP_PERMISSIONS, default_events: EVENTS });
     expect(manifest['hook_attributes']).toMatchObject({ url: 'https://git.example.org/v1/hooks/github' });
   });
 
@@ -131,9 +132,12 @@ describe('permissions', () => {
       { metadata: 'read', issues: 'read' },
       'problem permissions contents: read, issues: write, pull_requests: write missing',
     ],
-    [{ ...NEEDED, contents: 'write' }, 'warning permissions more than are needed: contents'],
-    [{ ...NEEDED, administration: 'read' }, 'warning permissions more than are needed: administration'],
-    [{ ...NEEDED, repository_advisories: 'write' }, 'ok permissions exactly those that are needed'],
+    [{ ...APP_PERMISSIONS, contents: 'write' }, 'warning permissions more than are needed: contents'],
+    [
+      { ...APP_PERMISSIONS, administration: 'read' },
+      'warning permissions more than are needed: administration',
+    ],
+    [{ ...APP_PERMISSIONS, repository_advisories: 'write' }, 'ok permissions exactly those that are needed'],
   ])('%j', async (permissions, says) => {
     register(permissions);
     const found = await check();
@@ -154,12 +158,12 @@ describe('a webhook', () => {
   });
 
   it('that leads elsewhere', async () => {
-    register(NEEDED, EVENTS, 'https://other.example.org/hook');
+    register(APP_PERMISSIONS, EVENTS, 'https://other.example.org/hook');
     expect(await hook()).toMatch(/^problem webhook leads to https:\/\/other\.example\.org\/hook\. /);
   });
 
   it('that does not tell enough', async () => {
-    register(NEEDED, ['issue_comment']);
+    register(APP_PERMISSIONS, ['issue_comment']);
     expect(await hook()).toMatch(/^problem webhook does not tell of pull_request, pull_request_review\. /);
   });
 

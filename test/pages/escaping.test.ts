@@ -214,7 +214,8 @@ const changed = (text: string) => ({
 
 const file = (text: string) => ({
   ...frame(text),
-  fields: { ...change(text).fields, base: text, delay: text },
+  // An empty delay is one of the choices, which is then marked as chosen.
+  fields: { ...change(text).fields, base: text, delay: `${text}?` },
   policy: change(text).policy,
   needsKey: true,
   isDelayed: true,

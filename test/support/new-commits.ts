@@ -1,6 +1,7 @@
 /** New commits and where they are kept, without a pack. */
 import { parseCommit } from '../../src/git/objects/commit.ts';
-import type { CommitStore, NewCommit } from '../../src/git/objects/new-commits.ts';
+import type { NewCommit } from '../../src/git/objects/found-commits.ts';
+import type { CommitStore } from '../../src/git/objects/new-commits.ts';
 import { oidOf } from './pack-builder.ts';
 
 export function newCommitOf(content: Uint8Array): NewCommit {

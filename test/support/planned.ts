@@ -1,5 +1,5 @@
 /** A plan of commits that mention and replace nothing, made without giving way to others. */
-import type { NewCommit } from '../../src/git/objects/new-commits.ts';
+import type { NewCommit } from '../../src/git/objects/found-commits.ts';
 import { type Plan, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
 
 export function planned(pushed: readonly NewCommit[]): Plan {

@@ -249,7 +249,10 @@ export class Guard extends DurableObject<Env> {
     return heldSwitch(what) ?? this.ctx.storage.kv.get<boolean>(SWITCHES[what]) ?? false;
   }
 
-  /** Counts an event, and tells the operator of a burst. `flood`: of comments and issues. */
+  /**
+   * Counts an event, and tells the operator of a burst. `flood`: of comments and issues; `reports`:
+   * of private reports.
+   */
   async #count(kind: keyof typeof LAST_TOLD, address: string, prefix: string, now: number): Promise<void> {
     const burst = this.#bursts[kind];
     const key = LAST_TOLD[kind];

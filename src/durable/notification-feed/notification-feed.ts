@@ -29,6 +29,10 @@ import { SqlStances, type Stopped } from './stances.ts';
 /** A repository whose maintainers say stop, and when they have said it. */
 export type HeardStop = RepositoryName & { readonly at: number };
 
+/** Key of the App's account. */
+const APP_KEY = 'app';
+/** The number of no account, for what is said by removing the App or installing it again. */
+const NOBODY = 0;
 /** The least time between two examinations that webhooks cause. */
 const BETWEEN_WAKINGS_MS = 10_000;
 
@@ -117,10 +121,11 @@ export class NotificationFeed extends DurableObject<Env> {
   async #noteOfApp(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
     try {
       const [, app] = await this.#accounts(activity);
-      for (const { repository, readAt } of app === undefined ? [] : this.#installed.toRead(cronTime)) {
+      if (app === undefined) return;
+      for (const { repository, readAt } of this.#installed.toRead(cronTime)) {
         // Whatever comes of it, others are read first next time.
         this.#installed.note(repository, 'tried', cronTime);
-        const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
+        const touched = await activity.touchedBy(repository, app.login, readAt - OVERLAP_MS);
         const named = touched.map(({ number, isIssue, updatedAt }) => {
           return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
         });
@@ -338,7 +343,3 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#takeCall();
   }
 }
-
-const APP_KEY = 'app';
-/** The number of no account, for what is said by removing the App or installing it again. */
-const NOBODY = 0;

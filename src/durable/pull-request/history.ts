@@ -16,12 +16,10 @@ const MAX_URL_LENGTH = 500;
 
 const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved', 'changes-requested']);
 
-export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
-
-/** Numbers of commits. `changed`: such as are there again with the same title. */
+/** Numbers of commits. `changed`: those that replace one of the same title. */
 export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', number>>;
 
-/** All kinds, for the description of the API. */
+/** The kinds of events: of pushes, of a look at the host, and of `HostEvent`. */
 export const HISTORY_KINDS = [
   'opened',
   'updated',
@@ -33,7 +31,8 @@ export const HISTORY_KINDS = [
   'merged',
   'closed',
   'withdrawn',
-] as const satisfies readonly HistoryKind[];
+] as const;
+export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 export interface HistoryEvent {
   /** Stays the same for as long as the pull request exists. */

@@ -29,8 +29,8 @@ const later = (askedMs: number): DeliveryResult => ({ kind: 'failed', askedMs, a
  * @param repositoryId the host's number of it.
  */
 export async function isFirst(env: Env, { config, host }: Reached, repositoryId: number): Promise<boolean> {
-  // Without SERVICE_URL, the comment would name an address that only this machine reaches, where
-  // also everybody is who tries the embedded host.
+  // Without SERVICE_URL, the comment would name an address that only this machine reaches. That is
+  // enough where the embedded host is tried.
   const hasAddress = config.isServiceUrlGiven || env.EMBEDDED_HOST !== undefined;
   const isWanted = config.introduce === 'first' && hasAddress && host.token !== null;
   return isWanted && feedOf(env, host.key).introduce(repositoryId);

@@ -5,7 +5,8 @@
 import { latin1 } from '../bytes.ts';
 import type { KeptObjects } from '../pack/kept-objects.ts';
 import { parseHistory } from './commit.ts';
-import type { KnownHistory, NewCommits } from './new-commits.ts';
+import type { NewCommits } from './found-commits.ts';
+import type { KnownHistory } from './new-commits.ts';
 import { isOid, type Oid, OID_HEX_LENGTH, ZERO_OID } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 

@@ -8,7 +8,8 @@
  */
 import { NumberList } from '../compact-lists.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
-import { type Commit, parseCommit } from './commit.ts';
+import { parseCommit } from './commit.ts';
+import { type FoundIn, foundCommits, type NewCommits } from './found-commits.ts';
 import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 
@@ -45,27 +46,11 @@ export interface KnownHistory {
   isKnown(oid: Oid): boolean;
 }
 
-export interface NewCommit {
-  readonly oid: Oid;
-  readonly content: Uint8Array;
-  /**
-   * Reads parts of the commit, tree and parents perhaps again at each access: the parts of
-   * thousands of commits take more memory than their contents.
-   */
-  readonly commit: Commit;
-}
-
 /** Commits of a pack, each of which has a place. */
 export interface CommitStore {
   /** Finds a commit, or returns -1. */
   placeOf(oid: Oid): number;
   contentAt(place: number): Uint8Array;
-}
-
-/** An array of commits, or an object that makes each commit when it is asked for. */
-export interface NewCommits extends Iterable<NewCommit> {
-  readonly length: number;
-  at(index: number): NewCommit | undefined;
 }
 
 type Trace =
@@ -83,83 +68,6 @@ type Trace =
    * not based on.
    */
   | { readonly kind: 'reaches-back-on-others' };
-
-class FoundCommit implements NewCommit {
-  readonly #walk: Walk;
-  readonly #number: number;
-
-  constructor(walk: Walk, number: number) {
-    this.#walk = walk;
-    this.#number = number;
-  }
-
-  get oid(): Oid {
-    return this.#walk.met.at(this.#number);
-  }
-
-  get content(): Uint8Array {
-    return this.#walk.contentOf(this.#number);
-  }
-
-  get commit(): Commit {
-    return new ReadCommit(
-      this.content,
-      this.#walk.messageAt(this.#number),
-      this.#walk.encodingOf(this.#number),
-    );
-  }
-}
-
-/** A commit that was parsed once, and is parsed again only for its tree and parents. */
-class ReadCommit implements Commit {
-  readonly #content: Uint8Array;
-  readonly #messageAt: number;
-  readonly encoding: string | null;
-  #parsed: Commit | null = null;
-
-  constructor(content: Uint8Array, messageAt: number, encoding: string | null) {
-    this.#content = content;
-    this.#messageAt = messageAt;
-    this.encoding = encoding;
-  }
-
-  get message(): Uint8Array {
-    return this.#content.subarray(this.#messageAt);
-  }
-
-  get tree(): Oid {
-    return this.#whole.tree;
-  }
-
-  get parents(): readonly Oid[] {
-    return this.#whole.parents;
-  }
-
-  get committedAt(): number {
-    return this.#whole.committedAt;
-  }
-
-  get #whole(): Commit {
-    return (this.#parsed ??= parseCommit(this.#content));
-  }
-}
-
-/** Returns the commits that a walk has found, in its order. */
-function foundCommits(walk: Walk): NewCommits {
-  const { order } = walk;
-  const { length } = order;
-  const found = (place: number): NewCommit => new FoundCommit(walk, order.at(place));
-  return {
-    length,
-    at(index) {
-      const place = index < 0 ? length + index : index;
-      return place < 0 || place >= length ? undefined : found(place);
-    },
-    *[Symbol.iterator]() {
-      for (let place = 0; place < length; place++) yield found(place);
-    },
-  };
-}
 
 /**
  * States of a commit in the walk. LEFT_OLD means left, and based on a commit that was not listed or
@@ -186,7 +94,7 @@ export function traceNewCommits(tip: Oid, store: CommitStore, history: KnownHist
   return { kind: 'complete', commits: foundCommits(walk), boundary: walk.boundary };
 }
 
-class Walk {
+class Walk implements FoundIn {
   readonly #store: CommitStore;
   readonly #history: KnownHistory;
   /** The commits that the walk has met, with the state and date of each. */

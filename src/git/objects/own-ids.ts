@@ -8,7 +8,7 @@
 import { HEX_VALUES, latin1 } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
-import type { NewCommits } from './new-commits.ts';
+import type { NewCommits } from './found-commits.ts';
 import { OID_HEX_LENGTH, type Oid } from './oid.ts';
 
 /**

@@ -5,7 +5,7 @@
 import { latin1, utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
-import type { NewCommit, NewCommits } from './new-commits.ts';
+import type { NewCommit, NewCommits } from './found-commits.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import type { Mention, OwnIds } from './own-ids.ts';

@@ -9,7 +9,7 @@ import { IdentityCollector } from '../search/identity-texts.ts';
 import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import type { CommitIdentity } from './commit.ts';
 import { UNTITLED } from './commit-message.ts';
-import type { NewCommit, NewCommits } from './new-commits.ts';
+import type { NewCommit, NewCommits } from './found-commits.ts';
 import { countdown, type Reword } from './reword.ts';
 import { contentEnd, withTrailer } from './trailers.ts';
 

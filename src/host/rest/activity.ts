@@ -15,13 +15,9 @@ import type {
   MovedThread,
   PullRequestState,
   ReadRemarks,
-  Remark,
-  SaidIn,
-  Speaker,
 } from '../code-host.ts';
 import { expectAddress, expectList, expectNumber, expectText, expectThread } from './answer.ts';
 import {
-  type AnsweredLine,
   type AnsweredReview,
   isSent,
   newestLines,
@@ -29,7 +25,6 @@ import {
   readConversation,
 } from './conversation.ts';
 import {
-  type AnsweredComment,
   branchOf,
   idOf,
   lookUpRepository,
@@ -41,6 +36,7 @@ import {
   readPull,
 } from './reads.ts';
 import type { AppAccount } from './actor.ts';
+import { fromComment, fromLine, fromReview } from './remarks.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
 const ISSUES = 'GET /repos/{owner}/{repo}/issues';
@@ -244,7 +240,7 @@ export class RestActivity {
     return unlessMissing(async () => {
       if (!(await this.#isPublic(repository))) return null;
       const query = { ...placeOf(repository), ...this.#rest.differences.beginning, state: 'open' as const };
-      const { data } = await this.#rest.call('GET /repos/{owner}/{repo}/issues', query);
+      const { data } = await this.#rest.call(ISSUES, query);
       const listed = expectList(data).map(({ number, title, created_at, pull_request }) => ({
         number: expectNumber(number),
         title: expectText(title).slice(0, MOST_OF_A_TITLE),
@@ -302,62 +298,4 @@ function threadIn(entry: AnsweredEntry): FeedThread[] {
  */
 function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
-/** The verdicts of GitHub's reviews, and of Gitea's (`ReviewStateType`) where these differ. */
-const VERDICTS: Readonly<Record<string, Remark['kind']>> = {
-  APPROVED: 'approved',
-  CHANGES_REQUESTED: 'changes-requested',
-  REQUEST_CHANGES: 'changes-requested',
-};
-
-/** @throws TypeError for fields of another shape. */
-function fromComment(comment: AnsweredComment): Remark {
-  return { ...remarkOf('comment', comment), at: comment.created_at, kind: 'commented' };
-}
-
-/**
- * Converts a review. Every remark on a line of code belongs to one, even if it is the only one in
- * it.
- * @throws TypeError for fields of another shape.
- */
-function fromReview(review: AnsweredReview): Remark {
-  const { submitted_at, state } = review;
-  return {
-    ...remarkOf('review', review),
-    at: submitted_at ?? '',
-    kind: VERDICTS[state] ?? 'reviewed',
-  };
-}
-
-/** @throws TypeError for fields of another shape. */
-function fromLine(line: AnsweredLine): Remark {
-  return { ...remarkOf('line', line), at: line.created_at, kind: 'commented' };
-}
-
-/** The fields that all kinds of texts share. */
-interface AnsweredText {
-  readonly id: number | bigint;
-  readonly user: { readonly id: number | bigint; readonly login: string; readonly type?: string } | null;
-  readonly html_url: string;
-  readonly body?: string | null;
-  readonly created_at?: string;
-  readonly updated_at?: string;
-  readonly author_association?: string;
-  readonly performed_via_github_app?: unknown;
-}
-
-function remarkOf(of: SaidIn, text: AnsweredText) {
-  const { id, user, html_url, body, created_at, updated_at, author_association } = text;
-  const number = expectNumber(id);
-  const remark = {
-    key: `${of}:${number}`,
-    authorId: idOf(user),
-    url: expectAddress(html_url),
-    text: body ?? '',
-  };
-  // A program may repeat what strangers write, and also posts in the name of a person.
-  if (user === null || user.type === 'Bot' || text.performed_via_github_app) return remark;
-  const by: Speaker = { login: user.login, association: author_association ?? null };
-  return { ...remark, comment: { id: number, in: of, isEdited: created_at !== updated_at, by } };
 }

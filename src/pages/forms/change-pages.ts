@@ -11,14 +11,14 @@ import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/ban
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
 import { COPY_SCRIPT } from '../commands.ts';
+import { differenceTable } from '../difference-table.ts';
 import NEXT_HTML from '../fragments/next.html';
 import { card, factList, filled, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
-import { type ChangeFields, type ChangeForm, keyField } from './edit-page.ts';
+import type { ChangeFields, ChangeForm } from './edit-page.ts';
 import { changeLink } from './folder-page.ts';
 import {
   cardForm,
   closedNotice,
-  differenceTable,
   field,
   type FormFrame,
   formPage,
@@ -27,6 +27,7 @@ import {
   previewPage,
   problemNotice,
 } from './parts.ts';
+import { keyField, timeField } from './pull-request-fields.ts';
 import { saveCard } from './save-card.ts';
 
 /** @param closed lines that say why no change can be sent now. */
@@ -99,29 +100,6 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
     The same change is open already: <a href="${pullRequestPath(same.prHash)}">see its page</a>.
     <a href="${changeLink(action, path, same.prHash)}">Go on with that one</a>, ${or}.
   </p>`;
-}
-
-/** Choices of when a change becomes public, by values of the push option `delay`. */
-const TIMES: Readonly<Record<string, string>> = {
-  '0s': 'now',
-  '3h': 'within some hours: between three and six',
-  '1d': 'within some days: one or two',
-};
-
-/**
- * @param isDelayed whether this service delays pushes by default.
- * @param value what was chosen before.
- */
-export function timeField(isDelayed: boolean, value = ''): Html {
-  const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  const choices = Object.entries({ ...(isDelayed && { '': 'as this service does it' }), ...TIMES });
-  return field('delay', 'When it becomes public', value, { hint, isOptional: true, choices });
-}
-
-/** Says when a file becomes public; '' for the service's default. */
-export function timeWords(delay: string): string {
-  const words = TIMES[delay];
-  return words === undefined ? '' : `It becomes public ${words}.`;
 }
 
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &

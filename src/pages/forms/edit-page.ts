@@ -6,13 +6,11 @@ import { html } from 'hono/html';
 import type { FileEdit } from '../../edit/file-edits.ts';
 import type { Difference } from '../../edit/lines.ts';
 import { isProse } from '../../edit/path.ts';
-import type { Policy } from '../../policy/policy.ts';
-import { DCO_URL, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import { differenceTable } from '../difference-table.ts';
+import { type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import { changeLink } from './folder-page.ts';
 import {
-  attributes,
   cardForm,
-  differenceTable,
   field,
   type FormFrame,
   formPage,
@@ -21,6 +19,7 @@ import {
   nameField,
   problemNotice,
 } from './parts.ts';
+import { keyField, type PullRequestForm, signOffBox, statedFields } from './pull-request-fields.ts';
 
 /**
  * Fields of the form of a change; an empty one is not given. They carry everything from step to
@@ -47,16 +46,13 @@ export const NO_FIELDS = {
 };
 export type ChangeFields = Readonly<typeof NO_FIELDS>;
 
-export interface ChangeForm extends FormFrame {
+export interface ChangeForm extends FormFrame, PullRequestForm {
   readonly fields: ChangeFields;
   /** The further files, as `fields.others` has them. */
   readonly others: readonly FileEdit[];
-  /** Requirements of the repository, as last read. The push itself is judged anew. */
-  readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
   readonly warnings: readonly string[];
   /** The address of a template that is not filled into the form; null if there is none. */
   readonly templateUrl: string | null;
-  readonly needsKey: boolean;
   /** Lines about what the search for the name has found; none if it was not asked for. */
   readonly searched: readonly string[];
   /** Why the file cannot be edited here. */
@@ -153,52 +149,4 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
   if (templateUrl !== null)
     lines.push(html`<p>Follow the <a href="${safeUrl(templateUrl)}">template for pull requests</a>.</p>`);
   return lines.length === 0 ? '' : html`<div class="notice">${lines}</div>`;
-}
-
-export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
-const AI_USES = Object.entries({
-  '': 'choose',
-  none: 'No AI',
-  assisted: 'AI helped',
-  generated: 'AI wrote most of it',
-});
-
-/** A form with statements for the text of a pull request. */
-interface StatingForm extends Pick<ChangeForm, 'policy'> {
-  readonly fields: Pick<ChangeFields, 'ai' | 'issue' | 'pr_hash' | 'sign_off'>;
-}
-
-/**
- * Shows the statements that the project requires. An update needs them only for a new description.
- */
-export function statedFields({ fields: { ai, issue, pr_hash }, policy }: StatingForm): Html {
-  const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
-  const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
-  const number = { isOptional, hint: 'The description then names it.' };
-  return html`${policy.requiresAi ? field('ai', `${STATED_LABELS.ai}${maybe}`, ai, aiUse) : ''}
-  ${policy.requiresIssue ? field('issue', `${STATED_LABELS.issue}${maybe}`, issue, number) : ''}`;
-}
-
-const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
-
-export function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: StatingForm): Html {
-  return html`<div class="row check">
-    <input${attributes({ ...SIGN_OFF, 'aria-describedby': 'sign_off-hint', checked: fields.sign_off !== '', required: isRequired })} />
-    <label for="sign_off">
-      I affirm the Developer Certificate of Origin 1.1${isRequired ? '' : ' (optional)'}
-    </label>
-    <p class="soft small" id="sign_off-hint">
-      <a href="${DCO_URL}">Read it</a>: it says that you may contribute this.
-      ${isRequired ? 'This project requires it.' : 'Some projects require it.'} The commit then ends with a
-      sign-off under the name of the bot.
-    </p>
-  </div>`;
-}
-
-/** @param isOptional whether the key is needed only to change the title or description. */
-export function keyField({ pr_key: value }: Pick<ChangeFields, 'pr_key'>, isOptional: boolean): Html {
-  const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
-  const need = isOptional ? ' It is needed to change title or description.' : '';
-  const hint = `You got it when the pull request was opened.${need}`;
-  return field('pr_key', label, value, { hint, isOptional, secret: 'shown' });
 }

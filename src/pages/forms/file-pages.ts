@@ -6,14 +6,11 @@
  */
 import { html } from 'hono/html';
 import type { Changes } from '../../edit/changes.ts';
-import type { Policy } from '../../policy/policy.ts';
 import { MAX_DESCRIPTION_LENGTH } from '../../push/receive/push-options.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { Finding } from '../../words/finding.ts';
 import { changesList } from '../changes-list.ts';
 import { card, factList, type Html, listCard, type Page, visibleText } from '../layout.ts';
-import { timeField, timeWords } from './change-pages.ts';
-import { keyField, signOffBox, statedFields } from './edit-page.ts';
 import {
   attributes,
   closedNotice,
@@ -27,6 +24,14 @@ import {
   problemNotice,
   stepButtons,
 } from './parts.ts';
+import {
+  keyField,
+  type PullRequestForm,
+  signOffBox,
+  statedFields,
+  timeField,
+  timeWords,
+} from './pull-request-fields.ts';
 
 /** Fields of the form besides the file; an empty one is not given. */
 export const NO_FILE_FIELDS = {
@@ -43,10 +48,8 @@ export const NO_FILE_FIELDS = {
 };
 export type FileFields = Readonly<typeof NO_FILE_FIELDS>;
 
-export interface FileForm extends FormFrame {
+export interface FileForm extends FormFrame, PullRequestForm {
   readonly fields: FileFields;
-  readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
-  readonly needsKey: boolean;
   /** Whether this service delays pushes by default. */
   readonly isDelayed: boolean;
 }

@@ -1,12 +1,11 @@
 /**
  * Parts of pages with forms, which work without script: every label belongs to its field, and every
  * mistake is announced to screen readers.
- * Proved by test/pages/layout.test.ts and test/pages/escaping.test.ts.
+ * Proved by test/pages/escaping.test.ts.
  */
 import { html, raw } from 'hono/html';
-import { aroundAddresses } from '../../edit/addresses.ts';
-import type { Difference, ShownLine } from '../../edit/lines.ts';
-import { card, countOf, type Html, type Page, unlistedPage, visibleText } from '../layout.ts';
+import { renderedMarkdown } from '../../text/markdown.ts';
+import { card, type Html, type Page, unlistedPage, visibleText } from '../layout.ts';
 
 /** The longest title of an issue or a pull request that hosts take. */
 export const MAX_TITLE = 256;
@@ -235,58 +234,15 @@ export function stepButtons(steps: Readonly<Record<string, string>>): Html {
 }
 
 /**
- * Names of unusual line ends, which a changed line shows, because only its end may have changed.
+ * Shows a text as the host would, and as it is sent. The line feed stands there because browsers
+ * drop the first one after `pre`.
  */
-const LINE_ENDS: Readonly<Record<string, string>> = { '': 'no line end', '\r\n': 'CR LF', '\r': 'CR' };
-const COLUMNS = ['Old line', 'New line', 'Change', 'Text'].map((name) => html`<th scope="col">${name}</th>`);
-const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
-
-/**
- * @param shown writes out what must not hide in a line.
- * @param label names the table among several of the page.
- */
-export function differenceTable(
-  caption: string,
-  { hunks, added, removed, remarks }: Difference,
-  shown: (text: string) => string = visibleText,
-  label = caption,
-): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
-      <table class="difference">
-        <caption>
-          ${caption}
-          <span class="soft">${countOf(added, 'line')} added, ${countOf(removed, 'line')} removed</span>
-        </caption>
-        <thead class="unseen">
-          <tr>
-            ${COLUMNS}
-          </tr>
-        </thead>
-        ${hunks.map(
-          (lines) =>
-            html`<tbody>
-              ${lines.map((line) => row(line, shown))}
-            </tbody>`,
-        )}
-      </table>
+export function asItStands(text: string): Html {
+  return html`<div class="rendered" tabindex="0" role="region" aria-label="As people see it">
+      ${raw(renderedMarkdown(visibleText(text)))}
     </div>
-    ${remarks.map((remark) => html`<p class="soft small">${remark}</p>`)}`;
-}
-
-function row({ kind, before, after, text, end: lineEnd }: ShownLine, shown: (text: string) => string): Html {
-  const word = kind === 'same' ? '' : html`<span class="unseen">${kind}</span>`;
-  const isUsual = lineEnd === '\n' || (kind === 'same' && lineEnd !== '');
-  const end = isUsual ? '' : html` <span class="soft small">(${LINE_ENDS[lineEnd]})</span>`;
-  return html`<tr class="${kind}">
-    <td>${before ?? ''}</td>
-    <td>${after ?? ''}</td>
-    <td><span aria-hidden="true">${SIGNS[kind]}</span>${word}</td>
-    <td><code>${kind === 'added' ? withMarks(text, shown) : shown(text)}</code>${end}</td>
-  </tr>`;
-}
-
-function withMarks(text: string, shown: (text: string) => string): (Html | string)[] {
-  return aroundAddresses(text).map((piece, index) => {
-    return index % 2 === 1 ? html`<mark>${shown(piece)}</mark>` : shown(piece);
-  });
+    <details>
+      <summary>The same as Markdown</summary>
+      <pre>${'\n'}${text}</pre>
+    </details>`;
 }

@@ -9,6 +9,7 @@ import { conversationItems, plainText, type ShownConversation } from '../convers
 import { card, folded, type Html, listCard, type Page, safeUrl } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
 import {
+  asItStands,
   cardForm,
   closedNotice,
   field,
@@ -21,7 +22,8 @@ import {
   problemNotice,
   queryField,
 } from './parts.ts';
-import { asItStands, BODY_HINT } from './thread-pages.ts';
+import { dayElement, threadItem } from '../thread-item.ts';
+import { BODY_HINT } from './thread-pages.ts';
 
 export interface ReplyForm
   extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {
@@ -74,16 +76,10 @@ function replyPage(place: FormPlace, content: Html): Page {
 }
 
 function threadList({ action }: FormPlace, threads: readonly ListedThread[] | null): Html {
-  const items = (threads ?? []).slice(0, MOST_THREADS).map(
-    ({ number, title, isPullRequest, openedAt }) =>
-      html`<li>
-        <a href="${action}?to=${number}">#${number} <bdi>${plainText(title)}</bdi></a>
-        <span class="soft small"
-          ><span>${isPullRequest ? 'pull request' : 'issue'}</span>
-          <time datetime="${openedAt}">${openedAt.slice(0, 10)}</time></span
-        >
-      </li>`,
-  );
+  const items = (threads ?? []).slice(0, MOST_THREADS).map(({ number, title, isPullRequest, openedAt }) => {
+    const kind = isPullRequest ? 'pull request' : 'issue';
+    return threadItem(action, number, title, html`<span>${kind}</span> ${dayElement(openedAt)}`);
+  });
   const nothing =
     threads === null ? 'The list cannot be read now. Write the number above.' : 'No thread is open now.';
   return listCard('threads', 'Or choose one of the newest', items, nothing, 'threads');

@@ -10,6 +10,7 @@ import type { SecurityPolicy } from '../../policy/security-policy.ts';
 import { card, factList, type Html, type Page, safeUrl, statusLine, visibleText } from '../layout.ts';
 import { ISSUE_FORM } from '../remote-paths.ts';
 import {
+  asItStands,
   cardForm,
   closedNotice,
   field,
@@ -22,7 +23,6 @@ import {
   problemNotice,
   shownValue,
 } from './parts.ts';
-import { asItStands } from './thread-pages.ts';
 
 /** The fields as they are typed, by the names of the JSON endpoint. */
 export type TypedReport = Readonly<Record<(typeof REPORT_FIELDS)[number], string>>;

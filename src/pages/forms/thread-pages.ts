@@ -2,14 +2,14 @@
  * Pages to open an issue: the form, and the preview; and the result of an issue or a reply.
  * Proved by test/e2e/people/thread-form.test.ts and test/pages/escaping.test.ts.
  */
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { type IssueTemplates, NO_TEMPLATES, type FormQuestion } from '../../policy/issue-templates.ts';
-import { renderedMarkdown } from '../../text/markdown.ts';
 import { COPY_SCRIPT } from '../commands.ts';
 import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import { SECURITY_FORM } from '../remote-paths.ts';
 import { questionFields } from './question-fields.ts';
 import {
+  asItStands,
   cardForm,
   closedNotice,
   field,
@@ -123,20 +123,6 @@ function choices(action: string, { templates, links }: IssueTemplates, title: st
       ${items}
     </ul>`,
   );
-}
-
-/**
- * Shows a text as the host would, and as it is sent. The line feed stands there because browsers
- * drop the first one after `pre`.
- */
-export function asItStands(text: string): Html {
-  return html`<div class="rendered" tabindex="0" role="region" aria-label="As people see it">
-      ${raw(renderedMarkdown(visibleText(text)))}
-    </div>
-    <details>
-      <summary>The same as Markdown</summary>
-      <pre>${'\n'}${text}</pre>
-    </details>`;
 }
 
 /** @param text the whole text, with its footer. */

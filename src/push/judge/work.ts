@@ -5,24 +5,18 @@
  * Proved by test/durable/pull-request/dates-of.test.ts and test/e2e/push/push-history.test.ts.
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
-import { ByteArrays } from '../../git/compact-lists.ts';
 import type { Memory } from '../../git/memory.ts';
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { areAllNeeded } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import {
-  type Commit,
-  type CommitIdentity,
-  lineEnd,
-  parseHistory,
-  startsWith,
-} from '../../git/objects/commit.ts';
-import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
+import { type CommitIdentity, lineEnd, parseHistory, startsWith } from '../../git/objects/commit.ts';
+import type { NewCommit, NewCommits } from '../../git/objects/found-commits.ts';
+import { traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits, type PlannedCommits } from '../../git/objects/planned-commits.ts';
-import type { Reword } from '../../git/objects/reword.ts';
+import { type Reword, rewordedCommits } from '../../git/objects/reword.ts';
 import type { SigningKey } from '../../git/objects/ssh-signature.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
@@ -330,70 +324,4 @@ export function* idsOf(
 export function newestCommit(commits: NewCommits): NewCommit {
   const at = (place: number) => commits.at(place)!;
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
-}
-
-class RewordedCommit implements NewCommit {
-  readonly #found: NewCommit;
-  readonly #message: Uint8Array;
-
-  constructor(found: NewCommit, message: Uint8Array) {
-    this.#found = found;
-    this.#message = message;
-  }
-
-  get oid(): Oid {
-    return this.#found.oid;
-  }
-
-  get content(): Uint8Array {
-    return this.#found.content;
-  }
-
-  get commit(): Commit {
-    const { commit } = this.#found;
-    return {
-      get tree() {
-        return commit.tree;
-      },
-      get parents() {
-        return commit.parents;
-      },
-      get committedAt() {
-        return commit.committedAt;
-      },
-      encoding: commit.encoding,
-      message: this.#message,
-    };
-  }
-}
-
-/** Passes over a message that rewording makes, with patterns. */
-const REWORD_PASSES = 4;
-
-/** Rewords each message once. The rest of a commit is parsed when it is asked for. */
-async function rewordedCommits(
-  commits: NewCommits,
-  reword: Reword,
-  memory: Pick<Memory, 'worked'>,
-): Promise<NewCommits> {
-  const { length } = commits;
-  const messages = new ByteArrays();
-  for (const found of commits) {
-    const { message } = found.commit;
-    messages.push(reword(found, message));
-    await memory.worked(REWORD_PASSES * message.byteLength);
-  }
-  const reworded = (found: NewCommit, index: number): NewCommit =>
-    new RewordedCommit(found, messages.at(index));
-  return {
-    length,
-    at(index) {
-      const found = commits.at(index);
-      return found && reworded(found, index < 0 ? length + index : index);
-    },
-    *[Symbol.iterator]() {
-      let index = 0;
-      for (const commit of commits) yield reworded(commit, index++);
-    },
-  };
 }

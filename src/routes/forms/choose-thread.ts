@@ -3,7 +3,6 @@
  * Proved by test/e2e/people/conversation.test.ts.
  */
 import { replyClosedPage, replyToPage } from '../../pages/forms/reply-pages.ts';
-import { refuseTooMany } from '../request/limits.ts';
 import { openThreadsOf } from '../request/open-threads.ts';
 import { answerForm, type RequestedForm } from './form.ts';
 import { outlookOf } from './known-first.ts';
@@ -19,11 +18,7 @@ export async function chooseThread(
   status: 200 | 400 | 404,
 ): Promise<Response> {
   const { c, target } = place;
-  const mayAsk = () => refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null);
-  const [{ closed }, threads] = await Promise.all([
-    outlookOf(place, 'comments'),
-    openThreadsOf(c, target, mayAsk),
-  ]);
+  const [{ closed }, threads] = await Promise.all([outlookOf(place, 'comments'), openThreadsOf(c, target)]);
   if (closed !== null) return answerForm(c, replyClosedPage(place, closed));
   return answerForm(c, replyToPage(place, typed, words, threads), status);
 }

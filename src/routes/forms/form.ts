@@ -32,6 +32,7 @@ import { isCrossSite, isEmbedded, isForm } from '../request/payload.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { onRepositoryPage } from '../request/repository.ts';
 import { remotePath } from '../../pages/remote-paths.ts';
+import { PR_HASH_PATTERN } from '../../words/pr-hash.ts';
 import { scopeOf } from '../request/scope.ts';
 
 /**
@@ -133,6 +134,14 @@ export function typedIdentity(ownName: string, anonEmail: string): CommitIdentit
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
   const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
   return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
+}
+
+const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+
+/** Reads which pull request a form or its address names; empty: none. */
+export function namedHash(text: string | undefined): string | Refused {
+  const hash = (text ?? '').trim().toLowerCase();
+  return hash === '' || PR_HASH_PATTERN.test(hash) ? hash : NO_HASH;
 }
 
 /** The form that was sent. `problem` says why it has to be sent again. */

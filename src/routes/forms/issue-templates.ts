@@ -10,7 +10,8 @@ import { openLastKnown } from '../../isolate/last-known.ts';
 import { type IssueTemplates, NO_TEMPLATES, readIssueTemplates } from '../../policy/issue-templates.ts';
 import { findPath } from '../../upstream/tree-reader.ts';
 import { pushHost } from '../../service/open-push.ts';
-import { type ChangeSource, countReading, openSource } from './change/source.ts';
+import { mayRead } from '../request/reading.ts';
+import { type ChangeSource, openSource } from './change/source.ts';
 import type { RequestedForm } from './form.ts';
 import { hostScopeOf } from '../request/scope.ts';
 
@@ -38,7 +39,7 @@ export async function issueTemplates({ c, target }: RequestedForm): Promise<Issu
     nothing: NO_TEMPLATES,
     patienceMs: PATIENCE_MS,
     async ask() {
-      if ((await countReading(c)) !== null) throw new Error('the client has asked too often');
+      if (!(await mayRead(c))) throw new Error('the client has asked too often');
       const host = pushHost(hostScopeOf(c));
       try {
         const source = await openSource(c, host, target, '');

@@ -6,7 +6,7 @@
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { systemClock } from '../../isolate/clock.ts';
+import { within } from '../../isolate/within.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { type Contribution, muteRefusal, policyRefusal, vouchGate } from '../../policy/policy.ts';
 import { allLines } from '../../push/reply/review.ts';
@@ -16,8 +16,8 @@ import { arePushesSuspended } from '../../service/suspension.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { knownOver, refuseSuspendedWriting } from '../request/limits.ts';
 import { explanationOf, refuseWithoutBot } from '../request/refused.ts';
+import { knownPolicy } from '../request/reading.ts';
 import { hostScopeOf } from '../request/scope.ts';
-import { knownPolicy } from './change/source.ts';
 import type { RequestedForm } from './form.ts';
 
 /** How long a form waits for the policy. */
@@ -45,8 +45,7 @@ export async function outlookOf(
   const { c, target } = place;
   const now = await (kind === 'pull_requests' ? pushesClosed(c, opens) : postsClosed(c));
   if (now !== null) return { closed: now, gate: null };
-  const late = systemClock.sleep(PATIENCE_MS).then(() => undefined);
-  const policy = await Promise.race([knownPolicy(c, target), late]);
+  const policy = await within(PATIENCE_MS, knownPolicy(c, target)).catch(() => undefined);
   const gate = policy && kind === 'issues' ? vouchGate(target, policy, 'issues') : null;
   return { closed: policyCloses(place, policy, kind, thread), gate: gate?.sentence ?? null };
 }

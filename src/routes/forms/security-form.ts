@@ -5,7 +5,7 @@
  * Proved by test/e2e/people/private-report.test.ts.
  */
 import { fileUrl, hostNameOf } from '../../config/hosts.ts';
-import { systemClock } from '../../isolate/clock.ts';
+import { within } from '../../isolate/within.ts';
 import {
   type KnownReports,
   REPORT_FIELDS,
@@ -19,6 +19,7 @@ import { fullName } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
 import { withPlainLineEnds } from '../request/form-fields.ts';
 import { knownOver, refuseSuspendedReports } from '../request/limits.ts';
+import { knownPolicy, mayRead } from '../request/reading.ts';
 import { answerRefused, explanationOf, problem, type Refused } from '../request/refused.ts';
 import { checkReport } from '../security/report.ts';
 import {
@@ -30,7 +31,6 @@ import {
   reporterFor,
   sendReport,
 } from '../security/send-report.ts';
-import { countReading, knownPolicy } from './change/source.ts';
 import { answerForm, frameOf, type RequestedForm, secretsOf, type SentForm } from './form.ts';
 import { givenAway, ownNameIn } from './given-away.ts';
 
@@ -51,10 +51,10 @@ export async function showSecurityForm(place: RequestedForm): Promise<Response> 
 async function factsOf(place: RequestedForm): Promise<Pick<KnownReports, 'closed' | 'isTaken'>> {
   const closed = await reportsClosed(place);
   const { c, target } = place;
-  if (closed !== null || (await countReading(c)) !== null) return { closed, isTaken: null };
+  if (closed !== null || !(await mayRead(c))) return { closed, isTaken: null };
   const [isTaken = null, reporter] = await Promise.all([
-    inTime(areReportsTaken(c, target).catch(() => undefined)),
-    inTime(reporterFor(c, target).catch(() => undefined)),
+    inTime(areReportsTaken(c, target)),
+    inTime(reporterFor(c, target)),
   ]);
   if (isTaken === false) return { closed: sentence(reportsNotTaken(target)), isTaken };
   const refusal = reporter !== undefined && 'kind' in reporter ? explanationOf(reporter) : null;
@@ -72,12 +72,14 @@ async function reportsClosed({ c, target }: RequestedForm): Promise<string | nul
 }
 
 async function readPolicy({ c, target }: RequestedForm): Promise<SecurityPolicy> {
-  if ((await countReading(c)) !== null) return UNKNOWN;
+  if (!(await mayRead(c))) return UNKNOWN;
   return (await inTime(securityPolicyOf(c.var.host, target, c.var.http))) ?? UNKNOWN;
 }
 
-const inTime = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  Promise.race([asked, systemClock.sleep(PATIENCE_MS).then(() => undefined)]);
+/** Answers undefined if there is no answer in time. */
+function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
+  return within(PATIENCE_MS, asked).catch(() => undefined);
+}
 
 function typedReport(value: (name: (typeof REPORT_FIELDS)[number]) => string): TypedReport {
   const typed = REPORT_FIELDS.map((name) => [name, withPlainLineEnds(value(name))] as const);

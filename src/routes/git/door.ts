@@ -106,10 +106,10 @@ export async function throughDoor(c: Context<AppEnv>, target: RepositoryName, do
   if (announcedBytes(c) > maxBytes) return pushTooLarge(c, body, tooLarge);
   const reply = new LinesReply();
   const head = headOf(c);
-  const [opened, { options, keyed }] =
-    typeof head === 'string' ? ([refusing(door, head), NO_HEAD] as const) : ([door, head] as const);
-  const posted = { body, reader: new ByteReader(body), options, keyed, reply };
-  const pushing = pushPosted(c, target, opened, posted).then((ended) => {
+  const [through, read]: [Door, Head] =
+    typeof head === 'string' ? [refusing(door, head), NO_HEAD] : [door, head];
+  const posted = { ...read, body, reader: new ByteReader(body), reply };
+  const pushing = pushPosted(c, target, through, posted).then((ended) => {
     if (ended.kind === 'too-large') return pushTooLarge(c, body, tooLarge);
     if (ended.kind === 'opened-before') return answerAccepted(c, ended.answer);
     const { outcome, leftOut } = ended;

@@ -16,7 +16,7 @@ import type { ShownConversation } from '../../pages/conversation.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
-import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
+import type { KnownPolicy } from '../../policy/policies.ts';
 import { muteRefusal, OPEN_POLICY, type Policy, policyRefusal } from '../../policy/policy.ts';
 import { within } from '../../isolate/within.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
@@ -24,7 +24,8 @@ import { answerPage, preferredType } from './answer-page.ts';
 import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { lookUp, refuseTooMany } from '../request/limits.ts';
+import { lookUp } from '../request/limits.ts';
+import { knownPolicy } from '../request/reading.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { answer, as, asError, asJson, described, HTML, TEXT } from '../description.ts';
 
@@ -142,10 +143,7 @@ function textsOf({ comments, description }: Conversation): ThreadComment[] {
 
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */
 function policyOf(c: Context<AppEnv>, host: HostConfig, repository: RepositoryName): Promise<KnownPolicy> {
-  const { config, logger, http } = c.var;
-  const mayAsk = () => refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null);
-  const reading = openPolicies(c.env, config, host, logger, http).of(repository, { mayAsk, isPolled: true });
-  return within(POLICY_PATIENCE_MS, reading).catch(() => undefined);
+  return within(POLICY_PATIENCE_MS, knownPolicy(c, repository, host)).catch(() => undefined);
 }
 
 /**
@@ -179,6 +177,7 @@ function replyRefusal(
 ): string | null {
   return policyRefusal(policy, repository, 'comments') ?? muteRefusal(policy, repository, number);
 }
+
 /** No remark is read here, so no account's counts. */
 const NOBODY: OwnAccounts = new Set();
 

@@ -1,7 +1,7 @@
 /** Serves /v1/gh/<owner>/<repo> to a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
-import { systemClock } from '../../isolate/clock.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
+import { within } from '../../isolate/within.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -9,12 +9,11 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
 import type { ListedThread } from '../../host/code-host.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { openPolicies } from '../../policy/policies.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
-import { countReading } from '../forms/change/source.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../../service/suspension.ts';
 import { openThreadsOf } from '../request/open-threads.ts';
+import { knownPolicy, mayRead } from '../request/reading.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { answerPage } from './answer-page.ts';
 
@@ -27,16 +26,10 @@ const MAX_LISTED = 10;
 const FRESH_MS = 5_000;
 
 export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const { config, host, logger, http } = c.var;
-  // If the repository was not seen lately, the request counts like a clone, before anything is
-  // asked.
-  const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
+  const { config, host } = c.var;
   const [policy, pullRequests, standing] = await Promise.all([
-    Promise.race([
-      openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true }),
-      systemClock.sleep(PATIENCE_MS).then(() => undefined),
-    ]),
-    listedPullRequests(c, target, mayAsk),
+    within(PATIENCE_MS, knownPolicy(c, target)).catch(() => undefined),
+    listedPullRequests(c, target),
     // Without an answer, the page leaves out whether pushes are suspended.
     suspensionOf(c.env).catch(() => null),
   ]);
@@ -44,7 +37,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
     return answerRefused(c, explained(404, 'No such repository', explanation), 'page');
   }
-  const openThreads = await threadsToList(c, target, policy, mayAsk);
+  const openThreads = await threadsToList(c, target, policy);
   const page = {
     repository: target,
     remoteBase: `${shownOrigin(c.req.raw, config)}/v1/`,
@@ -72,12 +65,11 @@ async function threadsToList(
   c: Context<AppEnv>,
   target: RepositoryName,
   policy: Policy | undefined,
-  mayAsk: () => Promise<boolean>,
 ): Promise<readonly ListedThread[] | null | undefined> {
   if (c.var.host.token === null) return undefined;
   if (policy === undefined) return null;
   const isOfUse = policy.accepted.some((kind) => kind !== 'pull_requests');
-  return isOfUse ? openThreadsOf(c, target, mayAsk) : undefined;
+  return isOfUse ? openThreadsOf(c, target) : undefined;
 }
 
 /**
@@ -87,7 +79,6 @@ async function threadsToList(
 async function listedPullRequests(
   c: Context<AppEnv>,
   target: RepositoryName,
-  mayAsk: () => Promise<boolean>,
 ): Promise<readonly ListedPullRequest[] | null> {
   const repository = recordName(c.var.host, target);
   const name = `listed/${repository.toLowerCase()}`;
@@ -99,7 +90,7 @@ async function listedPullRequests(
     freshMs: FRESH_MS,
     nothing: [],
     async ask() {
-      if (!(await mayAsk())) throw new Error('the client has asked for too many repositories');
+      if (!(await mayRead(c))) throw new Error('the client has asked for too many repositories');
       const hashes = await recordedHashesOf(c.env.DB, repository, MAX_LISTED);
       const views = await Promise.all(
         hashes.map((hash) => readFrom(() => pullRequestOf(c.env, hash).view())),

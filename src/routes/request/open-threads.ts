@@ -11,6 +11,7 @@ import { openActivity } from '../../host/open.ts';
 import { openHostAccess } from '../../host-access.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
+import { mayRead } from './reading.ts';
 
 const FRESH_MS = 2 * 60_000;
 /** Short, because the rest of the page can be shown without the list. */
@@ -18,12 +19,10 @@ const AT_ONCE_MS = 2_000;
 
 /**
  * Lists the threads, the newest first, or returns null if they cannot be listed now. Never rejects.
- * @param mayAsk tells if this client may cause a call. It counts one.
  */
 export async function openThreadsOf(
   c: Context<AppEnv>,
   target: RepositoryName,
-  mayAsk: () => Promise<boolean>,
 ): Promise<readonly ListedThread[] | null> {
   const { config, host, http, logger } = c.var;
   if (host.token === null) return null;
@@ -38,7 +37,7 @@ export async function openThreadsOf(
     nothing: [],
     atOnceMs: AT_ONCE_MS,
     async ask() {
-      isClientsLimit = !(await mayAsk());
+      isClientsLimit = !(await mayRead(c));
       if (isClientsLimit) throw new Error('the client has asked too often');
       const activity = openActivity(openHostAccess(c.env, config, host, http), () => {});
       return (await activity.newestThreads(target)) ?? [];

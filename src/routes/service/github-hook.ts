@@ -35,7 +35,7 @@ export const githubHook = new Hono<AppEnv>();
 githubHook.post(
   HOOK_PATH,
   described(receive, {
-    operationId: 'githubHook',
+    operationId: 'receiveGithubHook',
     summary: 'For GitHub: something has happened',
     description:
       'The webhook of the operator’s GitHub App. The service reads from GitHub what a delivery names, and believes nothing else of it.',
@@ -64,10 +64,11 @@ async function receive(c: Context<AppEnv>): Promise<Response> {
   // Nothing is read for who cannot have signed it.
   if (!SIGNATURE.test(signatureOf(c))) return answerRefused(c, NOT_SIGNED);
   const memory = memoryFor(scopeOf(c));
-  return untilAnswered(memory, heed(c, secret, memory));
+  return untilAnswered(memory, readDelivery(c, secret, memory));
 }
 
-async function heed(c: Context<AppEnv>, secret: string, memory: MemoryHold): Promise<Response> {
+/** Reads a delivery, and wakes what it names. */
+async function readDelivery(c: Context<AppEnv>, secret: string, memory: MemoryHold): Promise<Response> {
   const text = await signedText(c, secret, memory);
   if (typeof text !== 'string') return answerRefused(c, text);
   const body = parsed(text);

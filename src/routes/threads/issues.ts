@@ -186,15 +186,8 @@ export async function createIssue(
     return writeRefusal(c, 'issue', created);
   }
   const { url, number, app = null } = created;
-  const place = {
-    kind: 'issue',
-    host: host.key,
-    owner: repository.owner,
-    repo: repository.name,
-    number,
-    url,
-    app,
-  } as const;
+  const { owner, name: repo } = repository;
+  const place = { kind: 'issue', host: host.key, owner, repo, number, url, app } as const;
   const track = () => guardOf(c.env).track(place, null, Date.now());
   // This cannot fail, because the secret was read for the limits.
   const hash = await pseudonymOn(c, repository, number, userToken);

@@ -1,7 +1,7 @@
 /** Messages that the service signs off: the person's own sign-offs go, those of others stay. */
 import { describe, expect, it } from 'vitest';
 import { haveOwnSignOff, MAX_SIGN_OFFS, signerOf } from '../../../src/git/objects/sign-offs.ts';
-import type { NewCommit } from '../../../src/git/objects/new-commits.ts';
+import type { NewCommit } from '../../../src/git/objects/found-commits.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { workOf } from '../../support/work-meter.ts';
 

@@ -1,7 +1,7 @@
 /** Words for what an update adds and drops. */
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
-import type { NewCommit } from '../../../src/git/objects/new-commits.ts';
+import type { NewCommit } from '../../../src/git/objects/found-commits.ts';
 import { changesText, countsText, updatedCommits } from '../../../src/push/judge/updated-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
 import { newCommitOf } from '../../support/new-commits.ts';

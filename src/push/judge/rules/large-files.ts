@@ -4,7 +4,7 @@
  */
 import type { LargeFile } from '../../../edit/large-files.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
-import type { NewCommits } from '../../../git/objects/new-commits.ts';
+import type { NewCommits } from '../../../git/objects/found-commits.ts';
 import { MAX_OBJECT_BYTES } from '../../../git/pack/memory-limits.ts';
 import { megabytes, objectTooLarge, OVER_LIMIT } from '../../../git/pack/object-too-large.ts';
 import type { Finding } from '../../../words/finding.ts';

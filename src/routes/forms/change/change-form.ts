@@ -23,7 +23,6 @@ import { WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateWords } from '../../../policy/gates.ts';
 import { gateSentence, OPEN_POLICY, policyRefusal, workflowSentence } from '../../../policy/policy.ts';
 import { fullName } from '../../../words/repository-name.ts';
-import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
@@ -31,20 +30,19 @@ import { findPath, readBlob } from '../../../upstream/tree-reader.ts';
 import { pushHost } from '../../../service/open-push.ts';
 import { memoryFor } from '../../../service/scope.ts';
 import { untilAnswered } from '../../request/until-answered.ts';
-import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
+import { knownPolicy } from '../../request/reading.ts';
+import { answerRefused, explanationOf, type Refused } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../../pages/remote-paths.ts';
-import { answerForm, frameOf, type RequestedForm } from '../form.ts';
+import { answerForm, frameOf, namedHash, type RequestedForm } from '../form.ts';
 import { outlookOf } from '../known-first.ts';
 import { type Chosen, chooseFile, listNothing, readChoice } from './choose-file.ts';
-import { hostFailure, knownPolicy, openSource, refuseReading, type ChangeSource } from './source.ts';
+import { hostFailure, openSource, refuseReading, type ChangeSource } from './source.ts';
 import { hostScopeOf, scopeOf } from '../../request/scope.ts';
-
-export const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
 
 export async function showChange(place: RequestedForm): Promise<Response> {
   const { c, target } = place;
-  const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
-  if (prHash !== '' && !PR_HASH_PATTERN.test(prHash)) return answerRefused(c, NO_HASH, 'page');
+  const prHash = namedHash(c.req.query('pr_hash'));
+  if (typeof prHash !== 'string') return answerRefused(c, prHash, 'page');
   const pressed = c.req.query('new') === '1' ? 'add' : 'open';
   const choice = readChoice(c.req.query('path') ?? '', c.req.query('find') === '1' ? 'find' : pressed);
   const list = (listed: Extract<Chosen, { kind: 'list' }>) =>

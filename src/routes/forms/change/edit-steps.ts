@@ -10,13 +10,12 @@ import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pag
 import { folderPage } from '../../../pages/forms/folder-page.ts';
 import { pushHost } from '../../../service/open-push.ts';
 import { readBlob } from '../../../upstream/tree-reader.ts';
-import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import type { FormFields } from '../../request/form-fields.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 import { hostScopeOf } from '../../request/scope.ts';
-import { answerForm, type RequestedForm } from '../form.ts';
+import { answerForm, namedHash, type RequestedForm } from '../form.ts';
 import { editsOf, withEdits } from './change-fields.ts';
-import { changeForm, NO_HASH } from './change-form.ts';
+import { changeForm } from './change-form.ts';
 import { type Choice, type Chosen, chooseFile, listNothing, readChoice } from './choose-file.ts';
 import { type ChangeSource, openSource, refuseReading } from './source.ts';
 
@@ -103,13 +102,13 @@ async function chooseFurther(
   const known = files.find(({ path }) => path === choice.path);
   if (known !== undefined) return showEdits(place, form, withFirst(files, { ...known, isRemoved }));
   if (files.length >= MOST_FILES) return TOO_MANY;
-  const { pr_hash } = form.fields;
   // It becomes a part of what the host is asked.
-  if (pr_hash !== '' && !PR_HASH_PATTERN.test(pr_hash)) return NO_HASH;
+  const prHash = namedHash(form.fields.pr_hash);
+  if (typeof prHash !== 'string') return prHash;
   if (choice.problem !== null) return showList(place, form, listNothing(choice.path, choice.problem));
   const refused = await refuseReading(c);
   if (refused !== null) return refused;
-  const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, pr_hash);
+  const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, prHash);
   if (source.kind === 'refused') return problem(409, source.error);
   const chosen = await chooseFile(source, choice);
   if (chosen.kind === 'list') return showList(place, form, chosen);

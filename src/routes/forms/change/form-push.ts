@@ -9,7 +9,7 @@ import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { isolate } from '../../../metrics/isolate.ts';
 import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
-import { STATED_LABELS } from '../../../pages/forms/edit-page.ts';
+import { STATED_LABELS } from '../../../pages/forms/pull-request-fields.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
 import { REPEATED } from '../../../push/judge/rules/doubles.ts';
@@ -87,8 +87,7 @@ const SEND_AGAIN = 'Where this says “push”, send this form again.';
 const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [/^Warning: this would be a SECOND pull request\. .*/, ''],
   [REPEATED, ''],
-  [/^To (?:update that one|leave out what is merged):$/, ''],
-  [/^ {2}git .*/, ''],
+  [/^ {2}git push .*/, ''],
   ['-o ai=none, -o ai=assisted or -o ai=generated', `“${STATED_LABELS.ai}”`],
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
   ['-o sign-off', 'tick “I affirm the Developer Certificate of Origin 1.1”'],
@@ -98,8 +97,12 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [PUBLISH_ANYWAY, 'It can be published anyway with Git alone.'],
 ];
 
+/** Advice for clones, in the line after it. */
+const ADVICE_PATTERN = /^To (?:update that one|leave out what is merged):$/;
+
 export function inFormWords(lines: readonly string[]): string[] {
   return lines
+    .filter((line, at) => ![line, lines[at - 1] ?? ''].some((one) => ADVICE_PATTERN.test(one)))
     .map((line) => FIELDS.reduce((text, names) => text.replace(...names), line))
     .filter((line) => line !== '');
 }

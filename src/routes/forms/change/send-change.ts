@@ -10,14 +10,8 @@ import { newUnseen } from '../../../edit/unseen.ts';
 import { MovedError } from '../../../words/host-error.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
-import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import { pullRequestOf } from '../../../objects.ts';
-import {
-  changeDelayedPage,
-  changeDonePage,
-  changePreviewPage,
-  type OpenedChange,
-} from '../../../pages/forms/change-pages.ts';
+import { changeDelayedPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
 import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/edit-page.ts';
 import { NOBODY_SEARCHED, SEARCHED_FOR } from '../../../leaks/findings.ts';
 import { NO_NAME_FOUND } from '../../../leaks/search-names.ts';
@@ -29,11 +23,10 @@ import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import type { FormFields } from '../../request/form-fields.ts';
-import { shownOrigin } from '../../request/public-origin.ts';
 import { problem, type Refused } from '../../request/refused.ts';
-import { pullRequestPath } from '../../../words/pr-hash.ts';
 import { sentence } from '../../../words/sentence.ts';
 import { answerForm, typedIdentity, NO_NAME, type RequestedForm, secretsOf, type SentForm } from '../form.ts';
+import { showOpened } from '../opened.ts';
 import { changeFields, checkChangeFields, pushOptionsOf } from './change-fields.ts';
 import { changeForm, showAgain } from './change-form.ts';
 import { takeEditStep } from './edit-steps.ts';
@@ -214,7 +207,8 @@ async function openChange(
   const names = { newPrHash: () => prHash, newDelayedName: () => delayedName };
   for (let attempt = 1; ; attempt++) {
     const { outcome, notes, same } = await push(place, toPush, names);
-    if (outcome.kind === 'published') return done(place, fields, { ...outcome.facts, notes, same });
+    if (outcome.kind === 'published')
+      return showOpened(place, fileLeft(fields), { ...outcome.facts, notes, same });
     if (outcome.kind === 'delayed') {
       const { reason, window, pageUrl } = outcome.facts;
       const waits = `${delayedSentence(reason, window)} Nothing of it is public yet.`;
@@ -258,23 +252,12 @@ async function openedBefore(
     return showAgain(c, await changeForm(place, fields), problem(409, explanation));
   }
   const key = prKeyOf(await serviceSecret(c.env, c.var.config.identitySecret), prHash);
-  return done(place, fields, { updated: false, prUrl, prHash, key, notes: [], same: null });
+  const facts = { updated: false, prUrl, prHash, key, notes: [], same: null };
+  return showOpened(place, fileLeft(fields), facts);
 }
 
-function done(
-  place: RequestedForm,
-  { path, removed }: ChangeFields,
-  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl' | 'needsKey'>,
-): Promise<Response> {
-  const { c } = place;
-  const { config } = c.var;
-  const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
-  const pageUrl = shownOrigin(c.req.raw, config) + pullRequestPath(opened.prHash);
-  const needsKey = config.prUpdatePolicy === 'key';
-  // There is no page for a file that is gone.
-  const next = { path: removed === '' ? path : '', topicUrl, pageUrl, needsKey };
-  return answerForm(c, changeDonePage(place, { ...opened, ...next }));
-}
+/** Gives the file at which somebody may go on: there is no page for one that is gone. */
+const fileLeft = ({ path, removed }: ChangeFields): string => (removed === '' ? path : '');
 
 /** Makes the names of what a form opens or delays, which nobody else can know. */
 async function namesOf({ c }: RequestedForm, token: FormToken, fields: ChangeFields) {

@@ -1,6 +1,5 @@
 /**
- * Reads what the form of a change begins with: the policy, and the commit to change. This asks the
- * host, so it counts like a clone.
+ * Reads the commit that a form is to change. This asks the host, so it counts like a clone.
  * Proved by test/e2e/people/change-form.test.ts and test/e2e/people/refused-clients.test.ts.
  */
 import type { Context } from 'hono';
@@ -9,7 +8,6 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError } from '../../../words/host-error.ts';
-import { type KnownPolicy, openPolicies } from '../../../policy/policies.ts';
 import { workBranch } from '../../../words/pr-hash.ts';
 import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import type { PushHost } from '../../../push/push-host.ts';
@@ -17,31 +15,15 @@ import { fullName, type RepositoryName } from '../../../words/repository-name.ts
 import { heldReads, isMadeHere, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
 import { ServicePushStore } from '../../../service/push-store.ts';
-import { refuseTooMany } from '../../request/limits.ts';
+import { countReading, knownPolicy } from '../../request/reading.ts';
 import { explained, type Refused, refuseWithoutBot } from '../../request/refused.ts';
 import { hostScopeOf } from '../../request/scope.ts';
 
 const HEADS = 'refs/heads/';
 
-const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
-
-/** Counts a request once, whatever it reads. Gives null if it may read. */
-export function countReading(c: Context<AppEnv>): Promise<Refused | null> {
-  const reading = readings.get(c) ?? refuseTooMany(c, 'discoveries');
-  readings.set(c, reading);
-  return reading;
-}
-
 /** Gives null if the request may read. */
 export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
   return refuseWithoutBot(c) ?? (await countReading(c));
-}
-
-/** Reads the policy as for a page, with Git, because the form can be polled like a page. */
-export function knownPolicy(c: Context<AppEnv>, target: RepositoryName): Promise<KnownPolicy> {
-  const { config, host, logger, http } = c.var;
-  const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
-  return openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true });
 }
 
 const FAULTY_HOST = 'The code host does not answer as expected';

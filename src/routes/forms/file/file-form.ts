@@ -18,11 +18,11 @@ import { BodyError } from '../../../streams/body-error.ts';
 import { chunksOf, discardBody, drain, type LimitedSource } from '../../../streams/body.ts';
 import { boundaryOf } from '../../../streams/multipart.ts';
 import { HostError } from '../../../words/host-error.ts';
-import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { MAX_PUSH_BYTES } from '../../git/git-push.ts';
 import { announcedBytes } from '../../git/git-http.ts';
 import { type FormFields, withPlainLineEnds } from '../../request/form-fields.ts';
 import { isCrossSite } from '../../request/payload.ts';
+import { knownPolicy } from '../../request/reading.ts';
 import { answerRefused, explained, explanationOf, problem, type Refused } from '../../request/refused.ts';
 import { scopeOf } from '../../request/scope.ts';
 import { untilAnswered } from '../../request/until-answered.ts';
@@ -31,13 +31,12 @@ import {
   CROSS_SITE,
   frameOf,
   INCOMPLETE,
+  namedHash,
   NO_FORM,
   type RequestedForm,
   tokenOf,
 } from '../form.ts';
 import { outlookOf } from '../known-first.ts';
-import { NO_HASH } from '../change/change-form.ts';
-import { knownPolicy } from '../change/source.ts';
 import { readFileForm } from './read-form.ts';
 import { sendFile } from './send-file.ts';
 
@@ -50,8 +49,8 @@ const AGAIN = 'Choose the file again, because a browser forgets it.';
 
 export async function showFileForm(place: RequestedForm): Promise<Response> {
   const { c } = place;
-  const pr_hash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
-  if (pr_hash !== '' && !PR_HASH_PATTERN.test(pr_hash)) return answerRefused(c, NO_HASH, 'page');
+  const pr_hash = namedHash(c.req.query('pr_hash'));
+  if (typeof pr_hash !== 'string') return answerRefused(c, pr_hash, 'page');
   const { closed } = await outlookOf(place, 'pull_requests', null, pr_hash === '');
   if (closed !== null) return answerForm(c, fileClosedPage(place, closed));
   return answerForm(c, filePage(await fileForm(place, { ...NO_FILE_FIELDS, pr_hash })));

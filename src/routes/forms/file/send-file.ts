@@ -6,7 +6,7 @@ import { type Changes, changesOf, MAX_PACK_BYTES } from '../../../edit/changes.t
 import { difference } from '../../../edit/lines.ts';
 import { utf8 } from '../../../git/bytes.ts';
 import { ByteReader } from '../../../git/wire/byte-reader.ts';
-import { changeDelayedPage, changeDonePage, type OpenedChange } from '../../../pages/forms/change-pages.ts';
+import { changeDelayedPage } from '../../../pages/forms/change-pages.ts';
 import {
   type FileFields,
   type FileForm,
@@ -14,8 +14,6 @@ import {
   filePreviewPage,
 } from '../../../pages/forms/file-pages.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
-import { CHANGE_FORM } from '../../../pages/remote-paths.ts';
-import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import { codesOf } from '../../../push/consent.ts';
 import { isForReview } from '../../../push/delay/keep.ts';
 import type { PushRun } from '../../../push/push-run.ts';
@@ -34,6 +32,7 @@ import { KeyedRequest } from '../../git/sent-before.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 import { formRefusal, inFormWords } from '../change/form-push.ts';
 import { answerForm, typedIdentity, type RequestedForm } from '../form.ts';
+import { showOpened } from '../opened.ts';
 import { WatchedFile } from './read-form.ts';
 
 const BUNDLE_START = utf8('# v');
@@ -76,9 +75,9 @@ export async function sendFile(
   });
   if (ended.kind === 'too-large') return again(problem(413, door.tooLarge ?? 'A bundle may have 100 MB.'));
   if (ended.kind === 'opened-before') {
-    const { pr_url, pr_hash, pr_key: key, page } = ended.answer;
-    const facts = { updated: false, prUrl: pr_url ?? '', prHash: pr_hash ?? '', key, pageUrl: page ?? '' };
-    return done(place, { ...facts, notes: [], same: null });
+    const { pr_url, pr_hash, pr_key: key } = ended.answer;
+    const facts = { updated: false, prUrl: pr_url ?? '', prHash: pr_hash ?? '', key };
+    return showOpened(place, '', { ...facts, notes: [], same: null });
   }
   const { outcome } = ended;
   const preview = outcome.kind === 'refused' ? outcome.refusal.preview : null;
@@ -167,7 +166,7 @@ async function concluded(
 ): Promise<Response> {
   switch (outcome.kind) {
     case 'published':
-      return done(place, { ...outcome.facts, notes: inFormWords(notes), same: null });
+      return showOpened(place, '', { ...outcome.facts, notes: inFormWords(notes), same: null });
     case 'delayed': {
       const { reason, window, pageUrl } = outcome.facts;
       const waits = `${delayedSentence(reason, window)} Nothing of it is public yet.`;
@@ -189,16 +188,4 @@ function refusedFile(refusal: Refusal): Refused {
   if (refusal.code !== 'unconfirmed') return formRefusal(refusal);
   const lines = inFormWords(linesOf(refusal.warnings));
   return problem(409, [NEW_WARNINGS, ...lines].join('\n'));
-}
-
-function done(
-  place: RequestedForm,
-  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'needsKey'>,
-): Promise<Response> {
-  const { config } = place.c.var;
-  const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
-  const needsKey = config.prUpdatePolicy === 'key';
-  // It leads on to the form that changes a file of the pull request.
-  const next = { ...place, action: place.home + CHANGE_FORM };
-  return answerForm(place.c, changeDonePage(next, { ...opened, path: '', topicUrl, needsKey }));
 }
