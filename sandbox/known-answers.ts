@@ -280,3 +280,12 @@ export const APP_TOKEN_UNREADABLE: Answer = {
   status: 401,
   body: { message: 'A JSON web token could not be decoded', documentation_url: DOCS },
 };
+
+/**
+ * There is no such App, or no longer; for every repository. Source:
+ * issc29/probot-prevent-public-repos#4, actions/create-github-app-token#76.
+ */
+export const APP_GONE: Answer = {
+  status: 404,
+  body: { message: 'Integration not found', documentation_url: DOCS },
+};

@@ -95,7 +95,7 @@ function openWriters(
   if (settings === undefined) return null;
   const ofApp = limitsOf(env, host, accountNamed(host, `app ${settings.id}`));
   const app = new GitHubApp(settings, access, ofApp, (repository, isInstalled) =>
-    feedOf(env, host.key).noteInstalled(host.key, repository, isInstalled),
+    feedOf(env, host.key).noteInstalled({ key: host.key, app: settings.id }, repository, isInstalled),
   );
   const accountOfInstallation = ({ id }: Installation) => accountNamed(host, `app ${settings.id} ${id}`);
   return new AppWriters({

@@ -50,9 +50,10 @@ export function readHookDelivery(body: unknown): HookDelivery {
     : { kind: 'installation', repositories: names };
 }
 
+/** Reads a name; null for a private repository, in which the service writes nothing. */
 function nameOf(repository: unknown): RepositoryName | null {
-  const { full_name: full } = fieldsOf(repository);
-  if (typeof full !== 'string') return null;
+  const { full_name: full, private: isPrivate } = fieldsOf(repository);
+  if (typeof full !== 'string' || isPrivate === true) return null;
   const [owner = '', name = '', ...more] = full.split('/');
   return more.length > 0 ? null : parseRepositoryName(owner, name);
 }

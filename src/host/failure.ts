@@ -226,6 +226,8 @@ const ROWS: readonly MeaningRow[] = [
     sentence: MISSING,
     means: { knowsCall: true },
   },
+  // The App is gone, which says nothing of the repository: issc29/probot-prevent-public-repos#4.
+  { status: [404], when: /integration not found/i, means: OURS },
   { status: [404], code: 'missing', sentence: MISSING },
   // No longer, or not to be shown: RFC 9110, 15.5.11; RFC 7725.
   { status: [410, 451], code: 'missing' },

@@ -193,6 +193,8 @@ export class MemoryHold implements Memory {
   readonly #budget: MemoryBudget;
   readonly #isPatient: boolean;
   readonly #work: SharedWork;
+  /** How often everything was released: a claim from before counts nothing. */
+  #releases = 0;
 
   constructor(budget: MemoryBudget, clock: Clock, client: string | null, isPatient: boolean) {
     this.#budget = budget;
@@ -221,15 +223,19 @@ export class MemoryHold implements Memory {
   }
 
   claim(): MemoryClaim {
-    let held = 0;
+    let [held, releases] = [0, this.#releases];
+    const heldNow = (): number => {
+      if (releases !== this.#releases) [held, releases] = [0, this.#releases];
+      return held;
+    };
     const trySet = (bytes: number): boolean => {
-      if (!this.#change(bytes - held)) return false;
+      if (!this.#change(bytes - heldNow())) return false;
       held = bytes;
       return true;
     };
     return {
       get bytes() {
-        return held;
+        return heldNow();
       },
       set: async (bytes, onWait) => {
         this.#budget.checkPatience(this);
@@ -242,6 +248,13 @@ export class MemoryHold implements Memory {
         if (!trySet(bytes)) throw busy();
       },
     };
+  }
+
+  /** Releases everything that is claimed, because nothing of it is in memory any more. */
+  release(): void {
+    this.#releases += 1;
+    this.bytes = 0;
+    this.#budget.drop(this);
   }
 
   /**

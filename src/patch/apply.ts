@@ -12,12 +12,12 @@ import { doesNotApply, tooMuch } from './patch-error.ts';
 
 /** The looks that are left to a whole patch, so that no file is searched for ever. */
 export interface SearchBudget {
-  lines: number;
+  bytes: number;
   wrong: number;
 }
 
-/** Lines that may be looked at in order to find hunks that have moved. */
-const MAX_SEARCHED_LINES = 50_000_000;
+/** Bytes that may be looked at in order to find hunks that have moved. */
+const MAX_SEARCHED_BYTES = 256 * 1024 * 1024;
 /** Lines of a file that is changed, some 20 MB of source code. */
 const MAX_LINES = 1_000_000;
 /** Three numbers of four bytes, if a hunk of nearly all lines has moved. */
@@ -28,7 +28,7 @@ const MAX_WRONG_PLACES = 100;
 const MOST_SHOWN = 7;
 const MOST_OF_A_LINE = 120;
 
-export const newBudget = (): SearchBudget => ({ lines: MAX_SEARCHED_LINES, wrong: MAX_WRONG_PLACES });
+export const newBudget = (): SearchBudget => ({ bytes: MAX_SEARCHED_BYTES, wrong: MAX_WRONG_PLACES });
 
 /**
  * Counts the memory that `placeHunks` needs.
@@ -203,8 +203,9 @@ class LineStarts {
    * @throws PatchError if too much was searched
    */
   onlyPlaceOf(patch: Uint8Array, hunk: Hunk, from: number, budget: SearchBudget): number | null {
+    budget.bytes -= this.start(this.count) - this.start(from) + hunk.end - hunk.start;
+    if (budget.bytes < 0) throw tooMuchMoved();
     const sought = hashesOf(patch, hunk);
-    budget.lines -= this.count + sought.length;
     const borders = bordersOf(sought);
     let found: number | null = null;
     for (let [line, same] = [from, 0]; line < this.count; line++) {
@@ -217,13 +218,13 @@ class LineStarts {
       if (!this.has(patch, hunk, at)) budget.wrong--;
       else if (found !== null) return null;
       else found = at;
-      if (budget.wrong < 0) break;
+      if (budget.wrong < 0) throw tooMuchMoved();
     }
-    if (budget.lines < 0 || budget.wrong < 0)
-      throw tooMuch('Too many of its hunks stand elsewhere upstream.');
     return found;
   }
 }
+
+const tooMuchMoved = () => tooMuch('Too many of its hunks stand elsewhere upstream.');
 
 /** Hashes of the old lines of a hunk. */
 function hashesOf(patch: Uint8Array, hunk: Hunk): Int32Array {

@@ -108,10 +108,18 @@ export class Applying {
     const mode = newMode ?? source?.mode ?? '';
     if (source !== null && kindOf(source) !== kindOf({ mode }))
       throw malformed(`It changes the type of ${name}.`);
-    // Two files must not share what is freed with one of them.
     if (content === null && source !== null)
-      return { ...source, mode, content: (file.isCopy ? source.content?.slice() : source.content) ?? null };
+      return { ...source, mode, content: await this.#carried(file, source) };
     return this.#written(file, mode, content ?? NOTHING);
+  }
+
+  /** The content with which a file goes on that stays the same; null: nobody reads it. */
+  async #carried(file: FileDiff, { content }: FileEntry): Promise<Uint8Array | null> {
+    if (content === null || !file.isCopy) return content;
+    if (!this.#of.kept.has(file)) return null;
+    await this.#hold(content.byteLength);
+    // Two files must not share what is freed with one of them.
+    return content.slice();
   }
 
   async #written(file: FileDiff, mode: string, content: Uint8Array): Promise<FileEntry> {
@@ -142,7 +150,9 @@ export class Applying {
   async #patched(before: Uint8Array, hunks: readonly Hunk[], name: string): Promise<Uint8Array> {
     const placesBytes = bytesToPlace(before, name);
     await this.#hold(placesBytes);
+    const { bytes } = this.#budget;
     const placed = placeHunks(before, this.#of.patch, hunks, name, this.#budget);
+    await this.#memory.worked(bytes - this.#budget.bytes);
     if (placed.byteLength > this.#mostBytes) throw tooMuch(`${name} is too large.`);
     await this.#hold(placesBytes + placed.byteLength);
     return applyHunks(placed);

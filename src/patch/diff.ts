@@ -11,6 +11,8 @@ import { malformed, tooMuch } from './patch-error.ts';
 
 export const MAX_FILES = 5_000;
 const MAX_HUNKS = 100_000;
+/** More than the longest path, if each of its bytes is written as `\ooo`. */
+const MAX_QUOTED_LENGTH = 20_000;
 
 /** A change of one file. Names have one character for each byte. */
 export interface FileDiff {
@@ -61,8 +63,7 @@ export function readDiffs(patch: Uint8Array, start: number, end: number, count: 
 
 /** Refuses what would be a change, but none that is read here. */
 function refuseOther(lines: Lines): void {
-  const isDiff = lines.startsWith('--- ') && /^--- .*\n\+\+\+ /.test(lines.ahead(8_192));
-  if (isDiff)
+  if (lines.startsWith('--- ') && lines.next.startsWith('+++ '))
     throw malformed(`Line ${lines.numberAt()} begins a diff without "diff --git". Make it with Git.`);
   if (lines.startsWith('@@ -'))
     throw malformed(
@@ -242,7 +243,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Reads a name in quotes (quote.c, `unquote_c_style`), and gives what follows it. */
 function unquoted(text: string): [name: string, rest: string] {
   let name = '';
-  for (let at = 1; at < text.length; at++) {
+  for (let at = 1; at < Math.min(text.length, MAX_QUOTED_LENGTH); at++) {
     const character = text[at] as string;
     if (character === '"') return [name, text.slice(at + 1)];
     if (character !== '\\') {

@@ -26,7 +26,7 @@ export class Lines {
 
   /** The next line without its line feed; empty at the end. */
   get line(): string {
-    return this.#text(this.#feed());
+    return latin1(this.bytes, this.at, this.#feed());
   }
 
   /** The first character of the next line; a blank if it is empty. */
@@ -47,18 +47,15 @@ export class Lines {
     return true;
   }
 
-  /** The text that follows, lines and all, up to so many bytes. */
-  ahead(most: number): string {
-    return this.#text(this.at + most);
+  /** The lines behind the next one. */
+  get next(): Lines {
+    const { bytes, end } = this;
+    return new Lines(bytes, Math.min(this.#feed() + 1, end), end);
   }
 
   /** Counts lines from the beginning of the patch, for a message: it reads all of them. */
   numberAt(at = this.at): number {
     return 1 + countFeeds(this.bytes, at);
-  }
-
-  #text(end: number): string {
-    return latin1(this.bytes, this.at, Math.max(this.at, Math.min(end, this.end)));
   }
 
   #feed(): number {

@@ -20,6 +20,7 @@ export interface PatchMail {
 
 const MAX_MAILS = 1_000;
 const MAX_HEADER_LINES = 500;
+const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_MESSAGE_LENGTH = 1024 * 1024;
 /** Each becomes a line of a commit, of which 100 are searched for. */
 const MAX_PEOPLE = 50;
@@ -92,17 +93,31 @@ interface Header {
 
 const SENDERS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'return-path']);
 
+/** The lines in which fields may stand, of which none becomes a long text. */
+function fieldLines({ bytes, at, end }: Lines): Lines {
+  return new Lines(bytes, at, Math.min(end, at + MAX_HEADER_BYTES));
+}
+
+/** Goes on behind fields. @throws PatchError if these had no end */
+function skipFields(lines: Lines, fields: Lines): void {
+  if (fields.isAtEnd && fields.end < lines.end)
+    throw tooMuch('A mail in it has a header of more than 64 KB.');
+  lines.at = fields.at;
+}
+
 function readHeader(lines: Lines): Header {
   const fields = new Map<string, string>();
   const senders: string[] = [];
-  for (let left = MAX_HEADER_LINES; !lines.isAtEnd && lines.line !== '';) {
-    const [, name, value = ''] = /^([!-9;-~]+):(.*)$/s.exec(lines.line) ?? [];
+  const head = fieldLines(lines);
+  for (let left = MAX_HEADER_LINES; !head.isAtEnd && head.line !== '';) {
+    const [, name, value = ''] = /^([!-9;-~]+):(.*)$/s.exec(head.line) ?? [];
     if (name === undefined || --left < 0)
-      throw malformed(`Line ${lines.numberAt()} is no line of a mail's header. ${MAKE}`);
-    const field = readFolded(lines, value);
+      throw malformed(`Line ${head.numberAt()} is no line of a mail's header. ${MAKE}`);
+    const field = readFolded(head, value);
     fields.set(name.toLowerCase(), field);
     if (SENDERS.has(name.toLowerCase())) senders.push(field);
   }
+  skipFields(lines, head);
   lines.skip();
   return { fields, senders };
 }
@@ -136,15 +151,19 @@ const IN_BODY = /^(from|subject|date):(.*)$/is;
  * @param fields takes these.
  */
 function readBody(lines: Lines, fields: Map<string, string>): string {
-  while (!lines.isAtEnd && lines.line === '') lines.skip();
-  while (!lines.isAtEnd) {
-    const [, name = '', value = ''] = IN_BODY.exec(lines.line) ?? [];
+  while (lines.startsWith('\n')) lines.skip();
+  const head = fieldLines(lines);
+  while (!head.isAtEnd) {
+    const [, name = '', value = ''] = IN_BODY.exec(head.line) ?? [];
     if (name === '' || fields.has(name.toLowerCase())) break;
-    fields.set(name.toLowerCase(), readFolded(lines, value));
+    fields.set(name.toLowerCase(), readFolded(head, value));
   }
+  skipFields(lines, head);
   const start = lines.at;
-  for (; !lines.isAtEnd && !beginsPatch(lines); lines.skip())
+  while (!lines.isAtEnd && !beginsPatch(lines)) {
+    lines.skip();
     if (lines.at - start > MAX_MESSAGE_LENGTH) throw tooMuch('It has a message of more than 1 MB.');
+  }
   return latin1(lines.bytes, start, lines.at);
 }
 

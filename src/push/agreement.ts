@@ -59,6 +59,8 @@ async function makeRoom(
   if (full !== null)
     throw withAdvice(run, options, (await run.limits.refuseFull(async () => slotHash)) ?? full);
   await setAside(pack, work.commits, spool);
+  // What was read of upstream is read again.
+  run.host.memory.release();
   await run.claims.endUpdate();
 }
 

@@ -16,7 +16,7 @@ const LENGTH_BYTES = 4;
  * @throws as `PushSpool.write`
  */
 export async function setAside(
-  pack: Pick<ReceivedPack, 'kept' | 'spool'>,
+  pack: Pick<ReceivedPack, 'kept' | 'spool' | 'namedBases'>,
   { encoded }: PlannedCommits,
   spool: PushSpool,
 ): Promise<void> {
@@ -29,6 +29,7 @@ export async function setAside(
   await pack.spool.settle();
   encoded.free();
   pack.kept.free();
+  pack.namedBases.clear();
 }
 
 /**

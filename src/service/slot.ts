@@ -19,6 +19,7 @@ import type { Granted } from '../limits/port.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { guardOf } from '../objects.ts';
 import type { Slot } from '../push/push-host.ts';
+import { Refusal } from '../push/reply/refusal.ts';
 import { openStatistics, recordOpened } from '../stats/statistics.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { creationLimitsOf, type NamedTarget, targetOf } from './limits.ts';
@@ -48,10 +49,20 @@ export async function reserveSlot(
   if (answer.pauseMs !== undefined) openBackOff(scope.env, scope.host, payer).learn(answer.pauseMs);
   const isNetworkFull = answer.kind === 'denied' && answer.full !== null;
   const paused = writesNow(claim) && !isNetworkFull ? hostPaused(scope) : null;
-  if (answer.kind === 'denied') throw paused ?? denied(scope, claim, answer, target, client);
+  if (answer.kind === 'denied') {
+    const refusal = denied(scope, claim, answer, target, client);
+    throw paused ?? (payer === accountOf(scope.host) ? refusal : ofInstallation(refusal));
+  }
   if (paused === null) return answer;
   await answer.release();
   throw paused;
+}
+
+/** Says that the App has little left in one repository: that stops no other delayed push. */
+function ofInstallation(refusal: Refusal): Refusal {
+  if (refusal.code !== 'account') return refusal;
+  const { lines, outcome, waitMs } = refusal;
+  return new Refusal('rate-limited', 'the App has little left there', lines, { outcome, waitMs });
 }
 
 interface SlotOwner {

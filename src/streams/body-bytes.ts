@@ -35,11 +35,13 @@ export class BodyBytes {
     let filled = 0;
     for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
       const needed = filled + chunk.byteLength;
-      if (needed > buffer.byteLength) {
-        const room = Math.max(needed, roomAfter(buffer.byteLength, needed, expectedBytes));
-        await claim.set(room);
-        buffer = buffer.transfer(room);
-      }
+      const isFull = needed > buffer.byteLength;
+      const room = isFull
+        ? Math.max(needed, roomAfter(buffer.byteLength, needed, expectedBytes))
+        : buffer.byteLength;
+      // Asked with each chunk, so that a slow sender does not keep what others wait for.
+      await claim.set(room);
+      if (isFull) buffer = buffer.transfer(room);
       new Uint8Array(buffer).set(chunk, filled);
       filled = needed;
       reader.recycle();

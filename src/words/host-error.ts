@@ -38,6 +38,8 @@ export interface Failure {
    * call answers 404, too.
    */
   readonly knowsCall?: true;
+  /** Set if it concerns the App in one repository, and so nothing that is done elsewhere. */
+  readonly isLocal?: true;
 }
 
 const NOTHING_DONE = { effect: 'none', retryAfterMs: null, status: null, says: '' } as const;
@@ -88,6 +90,13 @@ export class HostError extends Error {
  */
 export function hostFailureOf(error: unknown): Failure {
   return error instanceof HostError ? error.failure : FAILURES.unreachable;
+}
+
+/** Gives the error of a call of the App's: what it says of the token concerns one repository. */
+export function inOneRepository(error: unknown): unknown {
+  if (!(error instanceof HostError) || error.failure.whose !== 'ours') return error;
+  const { code, publicMessage, failure } = error;
+  return new HostError(code, publicMessage, error, { ...failure, whose: 'theirs', isLocal: true });
 }
 
 /** Answers whether the host has refused for good, so that asking again would change nothing. */

@@ -28,6 +28,16 @@ describe('a thread', () => {
   });
 });
 
+it('about a private repository names nothing, as the service writes in none', () => {
+  const secret = { ...repository, private: true };
+  const other = { kind: 'other' };
+  expect(readHookDelivery({ issue: { number: 7 }, comment: { body: '@bot' }, repository: secret })).toEqual(
+    other,
+  );
+  expect(readHookDelivery({ pull_request: { number: 7 }, repository: secret })).toEqual(other);
+  expect(readHookDelivery({ installation: { id: 1 }, repositories: [secret] })).toEqual(other);
+});
+
 describe('an installation', () => {
   const installation = { id: 1 };
 

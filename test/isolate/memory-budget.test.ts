@@ -53,6 +53,18 @@ describe('a request', () => {
     expect(budget.heldBytes).toBe(0);
   });
 
+  it('that releases all holds nothing, and what was claimed before counts no more', async () => {
+    const large = holding(500);
+    large.hold.release();
+    expect([budget.heldBytes, large.hold.bytes]).toEqual([0, 0]);
+    holding(POOL + 1).end();
+    large.give(0);
+    await large.take(30);
+    expect(budget.heldBytes).toBe(30);
+    large.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
   it('shares the pool with others, and one at a time may hold more', async () => {
     const [large, small] = [holding(500), holding(POOL - 10)];
     expect(() => holding(11)).toThrow(expect.objectContaining(BUSY));

@@ -74,12 +74,28 @@ describe('a hunk', () => {
     expect(result).toContain(words);
   });
 
+  it('counts the bytes in which it is sought, as lines may be long', () => {
+    const lines = Array.from({ length: 60 }, (_, index) => `${index} ${'x'.repeat(2_000)}`);
+    // Each has moved by a line.
+    const hunks = Array.from(
+      { length: 29 },
+      (_, index) =>
+        `@@ -${2 * index + 3},2 +${2 * index + 3},2 @@\n-${lines[2 * index + 1]}\n+a\n ${lines[2 * index + 2]}\n`,
+    );
+    const budget = { bytes: 1_000_000, wrong: 1 };
+    expect(applied(`${lines.join('\n')}\n`, hunks.join(''), budget)).toContain('Too many of its hunks');
+  });
+
   it('is sought in linear time, and not for ever', () => {
     const same = 'a\n'.repeat(20_000);
     const hunk = `@@ -50,10000 +50,10000 @@\n${' a\n'.repeat(9_998)}-b\n a\n+c\n`;
     expect(applied(same, hunk)).toContain('does not fit');
-    const few = { lines: 10, wrong: 1 };
-    expect(applied(NINE.replace('5', 'V'), CHANGE, few)).toContain('Too many of its hunks');
+    const moved = `0\n${NINE}`;
+    const words = 'Too many of its hunks';
+    // The file, and the four lines of the hunk with their signs.
+    const needed = moved.length + '4\n-5\n+five\n 6\n'.length + 1;
+    expect(applied(moved, CHANGE, { bytes: needed, wrong: 1 })).not.toContain(words);
+    expect(applied(moved, CHANGE, { bytes: needed - 1, wrong: 1 })).toContain(words);
   });
 });
 

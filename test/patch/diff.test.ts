@@ -88,6 +88,11 @@ describe('a diff', () => {
       'without a clear name',
     ],
     ['a name without its end', 'diff --git "a/x b/x\n', 'quoted name'],
+    [
+      'a quoted name without measure',
+      `diff --git "a/${'x'.repeat(20_000)}" "b/${'x'.repeat(20_000)}"\nold mode 100644\nnew mode 100755\n`,
+      'quoted name',
+    ],
     ['an escape that is none', 'diff --git "a/\\q" "b/\\q"\n', 'quoted name'],
     ['a submodule', 'diff --git a/x b/x\nnew file mode 160000\n', 'submodule'],
     ['a mode that is none', 'diff --git a/x b/x\nnew file mode 777\n', 'a mode that Git does not have'],

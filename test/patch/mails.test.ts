@@ -105,6 +105,10 @@ describe('what is refused', () => {
     ['too many mails', mail('x').repeat(1_001), '1000 commits'],
     ['too many senders', mail('x', '', 'Reply-To: a@b, b@b\n'.repeat(30)), 'too many senders'],
     ['a sender without an end', mail('x', '', `Sender: ${'a '.repeat(2_001)}\n`), 'too many senders'],
+    ['a header without an end', mail('x', '', `A: b\n${' b\n'.repeat(30_000)}`), '64 KB'],
+    ['a subject without an end', mail(':'.repeat(70_000)), '64 KB'],
+    ['fields of its body without an end', mail('x', `Subject: y\n${' y\n'.repeat(30_000)}`), '64 KB'],
+    ['a line without an end', `${FROM}${WHO}Subject: x\n\n${'a'.repeat(1_100_000)}`, '1 MB'],
     ['a message without an end', mail('x', 'a\n'.repeat(600_000)), '1 MB'],
   ])('%s', (_, patch, words) => {
     expect(refusal(() => readMails(bytes(patch)))).toContain(words);

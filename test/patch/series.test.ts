@@ -13,6 +13,9 @@ const mail = (diff: string) => `From: A <a@home.example>\nSubject: x\n\n---\n\n$
 const series = (...diffs: string[]): string =>
   diffs.map((diff) => `From ${'a'.repeat(40)} Mon Sep 17 00:00:00 2001\n${mail(diff)}`).join('');
 
+const lineChange = (name: string, old: string) =>
+  `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${old}\n+z\n`;
+
 /** Applies a patch to files. Answers which of them were read, and all claims. */
 async function run(patch: string, files: Readonly<Record<string, string>>) {
   const objects = new Map<Oid, { type: ObjectType; content: Uint8Array }>();
@@ -79,6 +82,20 @@ describe('a series', () => {
     await expect(
       run(series(diff.join(''), diff.join('').replaceAll(/^-f.*$/gm, '-new')), files),
     ).rejects.toThrow('too large');
+  });
+
+  it('keeps no copies that nothing reads, and refuses more than fit', async () => {
+    const size = 1024 * 1024;
+    const line = 'y'.repeat(size - 1);
+    const many = Array.from({ length: 60 }, (_, index) => `c${index}`);
+    const added = `diff --git a/y b/y\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+${line}\n`;
+    const copies = many.map(
+      (name) => `diff --git a/y b/${name}\nsimilarity index 100%\ncopy from y\ncopy to ${name}\n`,
+    );
+    const { claims } = await run(series(added, copies.join(''), lineChange('y', line)), {});
+    expect(Math.max(...claims)).toBeLessThan(3 * size);
+    const used = many.map((name) => lineChange(name, 'x')).join('');
+    await expect(run(series(added, copies.join(''), used), {})).rejects.toThrow('too large');
   });
 
   it('does not read a file that it renames only', async () => {

@@ -9,11 +9,11 @@ import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import { type Claim, pullRequestClaim, windowName } from '../../src/limits/claim.ts';
+import { type Claim, pullRequestClaim, windowName, writeClaim } from '../../src/limits/claim.ts';
 import { clientIn } from '../../src/limits/client.ts';
 import type { Slot } from '../../src/push/push-host.ts';
 import { Refusal } from '../../src/push/reply/refusal.ts';
-import { PullRequestSlot } from '../../src/service/slot.ts';
+import { PullRequestSlot, reserveSlot } from '../../src/service/slot.ts';
 import worker from '../../src/worker.ts';
 import { admitted, inScope } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
@@ -31,6 +31,7 @@ const PUSH = Buffer.concat([
 const PASSWORD = { kind: 'password' } as const;
 
 const lost = () => Promise.reject(new Error('Network connection lost.'));
+const littleLeft = async () => ({ kind: 'denied', window: 'openings', full: null, waitMs: 60_000 });
 const UNREACHABLE = {
   idFromName: () => 'id',
   get: () => ({ admit: lost, reserve: lost, denial: lost, read: lost }),
@@ -261,6 +262,18 @@ describe('the places of a client', () => {
       lines.push((await limits.peek())?.lines[0]);
     });
     expect(lines).toEqual([`Rate limit exceeded: ${words}`, `Rate limit exceeded: ${words}`]);
+  });
+
+  it.each([
+    ['the account', undefined, 'account'],
+    // Else whoever invites the App could stop all delayed pushes.
+    ['an installation of the App', 'installation', 'rate-limited'],
+  ])('say who has little left: %s', async (_, payer, code) => {
+    const HOST_ACCOUNTS = { idFromName: () => 'id', get: () => ({ reserve: littleLeft }) };
+    await inScope(ADDRESS, { HOST_ACCOUNTS }, async (scope) => {
+      const reserving = reserveSlot(scope, writeClaim('name'), null, null, payer);
+      await expect(reserving).rejects.toMatchObject({ code, outcome: 'rate-limited', waitMs: 60_000 });
+    });
   });
 
   it('refuse a push while they cannot be asked', async () => {

@@ -1,5 +1,5 @@
 /**
- * Keeps where maintainers have installed the App, and when the threads that it has opened there
+ * Keeps where maintainers have installed which App, and when the threads that it has opened there
  * were listed last: no notification tells the account of them. A service without an App has no such
  * table.
  * Proved by test/durable/notification-feed/wake.test.ts.
@@ -25,22 +25,27 @@ export class SqlInstalled {
     this.#sql = sql;
   }
 
-  has(name: RepositoryName): boolean {
-    return this.#table().exec('SELECT 1 FROM installed WHERE name = ?', fullName(name)).toArray().length > 0;
+  /**
+   * Returns the number of the App that was seen there; null: none was. The operator may have
+   * registered another one since.
+   */
+  appIn(name: RepositoryName): number | null {
+    const question = 'SELECT app FROM installed WHERE name = ?';
+    return this.#table().exec<{ app: number }>(question, fullName(name)).toArray()[0]?.app ?? null;
   }
 
-  add(name: RepositoryName, now: number): void {
-    this.#table().exec('INSERT OR IGNORE INTO installed VALUES (?, ?)', fullName(name), now);
+  add(name: RepositoryName, app: number, now: number): void {
+    this.#table().exec('INSERT OR REPLACE INTO installed VALUES (?, ?, ?, ?)', fullName(name), app, now, now);
   }
 
   delete(name: RepositoryName): void {
     this.#table().exec('DELETE FROM installed WHERE name = ?', fullName(name));
   }
 
-  /** Lists repositories that it is time to read, the one first that was not for longest. */
+  /** Lists repositories that it is time to read, the one first that was not tried for longest. */
   toRead(now: number): readonly ReadRepository[] {
     const rows = this.#table().exec<{ name: string; readAt: number }>(
-      'SELECT name, read_at AS readAt FROM installed WHERE read_at <= ? ORDER BY read_at LIMIT ?',
+      'SELECT name, read_at AS readAt FROM installed WHERE tried_at <= ? ORDER BY tried_at LIMIT ?',
       now - BETWEEN_READS_MS,
       READ_PER_RUN,
     );
@@ -51,13 +56,16 @@ export class SqlInstalled {
     });
   }
 
-  wasRead(name: RepositoryName, at: number): void {
-    this.#table().exec('UPDATE installed SET read_at = ? WHERE name = ?', at, fullName(name));
+  /** @param what `read`: the host has answered. */
+  note(name: RepositoryName, what: 'tried' | 'read', at: number): void {
+    this.#table().exec(`UPDATE installed SET ${what}_at = ? WHERE name = ?`, at, fullName(name));
   }
 
   #table(): SqlStorage {
-    const create =
-      'CREATE TABLE IF NOT EXISTS installed (name TEXT PRIMARY KEY COLLATE NOCASE, read_at INTEGER NOT NULL)';
+    const create = `CREATE TABLE IF NOT EXISTS installed (
+      name TEXT PRIMARY KEY COLLATE NOCASE, app INTEGER NOT NULL, read_at INTEGER NOT NULL,
+      tried_at INTEGER NOT NULL
+    )`;
     if (!this.#isMade) this.#sql.exec(create);
     this.#isMade = true;
     return this.#sql;

@@ -15,6 +15,7 @@ import type { AppAccount } from '../../host/rest/actor.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { loggerOf } from '../../log.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
@@ -34,6 +35,9 @@ const APP_KEY = 'app';
 const NOBODY = 0;
 /** The least time between two examinations that webhooks cause. */
 const BETWEEN_WAKINGS_MS = 10_000;
+
+/** Repositories in which the App was removed, and of which the host was asked lately. */
+const askedAgain = new Recent<true>({ lifeMs: 10 * 60 * 1000, most: 1_000 });
 
 /** Names a thread of which no notification has told. */
 function threadId(repository: RepositoryName, number: number): string {
@@ -120,12 +124,13 @@ export class NotificationFeed extends DurableObject<Env> {
       if (app === undefined) return;
       for (const { repository, readAt } of this.#installed.toRead(cronTime)) {
         // Whatever comes of it, others are read first next time.
-        this.#installed.wasRead(repository, cronTime);
+        this.#installed.note(repository, 'tried', cronTime);
         const touched = await activity.touchedBy(repository, app.login, readAt - OVERLAP_MS);
         const named = touched.map(({ number, isIssue, updatedAt }) => {
           return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
         });
         this.#memory.note(named, systemClock.now());
+        this.#installed.note(repository, 'read', cronTime);
       }
     } catch (error) {
       if (error instanceof CallsUsedUp) return;
@@ -214,23 +219,27 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Notes that maintainers have installed the App in a repository, or that it is missing there. If
+   * Notes that maintainers have installed an App in a repository, or that it is missing there. If
    * they have removed it, that counts as stop, which installing it again takes back.
    * @returns whether it was removed.
    */
-  async noteInstalled(hostKey: string, name: RepositoryName, isInstalled: boolean): Promise<boolean> {
-    if (isInstalled === this.#installed.has(name)) return false;
+  async noteInstalled(
+    { key, app }: { readonly key: string; readonly app: number },
+    name: RepositoryName,
+    isInstalled: boolean,
+  ): Promise<boolean> {
+    if (isInstalled === (this.#installed.appIn(name) === app)) return false;
     const at = systemClock.now();
     const isStopped = this.#stances.said(name, null).stoppedAt !== null;
-    if (isInstalled && !isStopped) this.#installed.add(name, at);
-    const reached = isInstalled && !isStopped ? null : reachHost(this.env, hostKey);
+    if (isInstalled && !isStopped) this.#installed.add(name, app, at);
+    const reached = isInstalled && !isStopped ? null : reachHost(this.env, key);
     if (reached === null) return false;
     const repository = await openMaintainers(reached.access, () => {}).repository(name);
     reached.http.closeIdle();
     const before = this.#stances.stance(repository.id, WHOLE);
     const said = { at, saidBy: NOBODY, since: at };
     if (isInstalled) {
-      this.#installed.add(name, at);
+      this.#installed.add(name, app, at);
       if (before?.saidBy === NOBODY) this.#stances.setStance(repository, WHOLE, { word: 'welcome', ...said });
       return false;
     }
@@ -247,7 +256,7 @@ export class NotificationFeed extends DurableObject<Env> {
    */
   async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
     const isStopped = (name: RepositoryName) => this.#stances.said(name, null).stoppedAt !== null;
-    const known = names.filter((name) => this.#installed.has(name) || isStopped(name));
+    const known = names.filter((name) => this.#installed.appIn(name) !== null || isStopped(name));
     for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
     if (known.length > 0) await this.#wakeSoon(systemClock.now());
   }
@@ -265,8 +274,16 @@ export class NotificationFeed extends DurableObject<Env> {
     }
   }
 
-  /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
+  /**
+   * Reads what maintainers have said of a repository; see `SqlStances.said`. Where removing the App
+   * has said stop, the host is asked whether it is there again, because no webhook may tell.
+   */
   async said(name: RepositoryName, id: number | null): Promise<SaidWords> {
+    const key = fullName(name).toLowerCase();
+    if (this.#stances.isStoppedBy(name, NOBODY) && askedAgain.get(key) === null) {
+      askedAgain.set(key, true);
+      await this.wakeInstallations([name]);
+    }
     return this.#stances.said(name, id);
   }
 

@@ -71,6 +71,12 @@ export class SqlStances implements StanceMemory {
     };
   }
 
+  /** @param saidBy as `Stance` has it. */
+  isStoppedBy(name: RepositoryName, saidBy: number): boolean {
+    const question = "SELECT 1 FROM stances WHERE name = ? AND thread = ? AND word = 'stop' AND said_by = ?";
+    return this.#sql.exec(question, fullName(name), WHOLE, saidBy).toArray().length > 0;
+  }
+
   /** Notes which repository has a name now, so that no other one is taken for it. */
   #correctNames(name: string, id: number): void {
     this.#sql.exec('UPDATE stances SET name = ?1 WHERE repository = ?2 AND name <> ?1', name, id);

@@ -16,7 +16,7 @@ const MAX_LOAD = 0.75;
 const sought = new Uint32Array(WORDS);
 
 export class OidTable {
-  readonly #words = new NumberList('uint32');
+  #words = new NumberList('uint32');
   /**
    * The number of the id in each slot plus one, or 0 if the slot is free. Collisions take the next
    * slot (open addressing).
@@ -72,6 +72,13 @@ export class OidTable {
       idView.setUint32(word * WORD_BYTES, this.#words.at(index * WORDS + word));
     }
     return oidFromBytes(idBytes, 0);
+  }
+
+  /** Removes all ids, and frees their memory. */
+  clear(): void {
+    this.#words = new NumberList('uint32');
+    this.#slots = new Uint32Array(FIRST_SLOTS);
+    this.#size = 0;
   }
 
   /** Finds the slot of the id of the current look-up, or the free slot where it belongs. */

@@ -7,7 +7,13 @@ import type { ByteReader } from './byte-reader.ts';
 import { decodeEscaped, latin1 } from '../bytes.ts';
 import { isOid, ZERO_OID } from '../objects/oid.ts';
 import { badRequest, ProtocolError, tooLarge } from './protocol-error.ts';
-import { type Command, type FaultyRequest, MAX_COMMANDS, type PushRequest } from './push-request.ts';
+import {
+  type Command,
+  type FaultyRequest,
+  MAX_COMMANDS,
+  type PushRequest,
+  unreadRequest,
+} from './push-request.ts';
 
 const SIGNATURE = /^# v([23]) git bundle$/;
 const PATCH_START = /^(?:From |diff --git )/;
@@ -35,7 +41,7 @@ export async function readBundle(
     const commandList = refs.map(({ oid, refName }): Command => ({ oldId: ZERO_OID, newId: oid, refName }));
     return { kind: 'push', commandList, capabilities: NO_CAPABILITIES, pushOptions };
   } catch (fault) {
-    return { kind: 'faulty', fault, refNames: [], capabilities: NO_CAPABILITIES };
+    return unreadRequest(fault, pushOptions);
   }
 }
 

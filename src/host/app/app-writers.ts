@@ -6,7 +6,7 @@
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { Account } from '../code-host.ts';
-import { type Actor, appIsGone, type Writers } from '../rest/actor.ts';
+import { type Actor, appIsGone, type Reporting, type Writers } from '../rest/actor.ts';
 import { type GitHubApp, type Installation, isInstalled } from './github-app.ts';
 
 interface WritersSetup {
@@ -42,9 +42,11 @@ export class AppWriters implements Writers {
     return installation?.mayWrite ? installation : null;
   }
 
-  async forReport(repository: RepositoryName): Promise<Actor | null> {
+  async forReport(repository: RepositoryName): Promise<Reporting | null> {
     const installation = await this.#wanted(repository);
-    return installation?.mayReport ? this.#actor(installation, repository, 'reporting') : null;
+    if (!installation?.mayReport) return null;
+    const actor = await this.#actor(installation, repository, 'reporting');
+    return { ...actor, payer: this.#setup.accountOf(installation) };
   }
 
   /** Finds the installation, unless maintainers want nothing of it any more. @throws HostError */

@@ -54,6 +54,9 @@ const NEEDED = {
 type Purpose = keyof typeof NEEDED;
 const INSTALLATION = 'GET /repos/{owner}/{repo}/installation';
 
+/** Somebody waits, and whoever writes can go on without the App. */
+const HABITS = { timeoutMs: 10_000 } as const;
+
 const MINUTE_MS = 60_000;
 const INSTALLED_LIFE_MS = 60 * MINUTE_MS;
 const OTHER_LIFE_MS = 5 * MINUTE_MS;
@@ -104,8 +107,8 @@ export class GitHubApp {
     this.id = id;
     this.#key = key;
     const tokenWatch = { observe: (answer: HostAnswer) => this.#learnTime(answer) };
-    this.#rest = new Rest({ ...access, ...limits, tokenWatch, token: '' });
-    this.#public = new Rest(access);
+    this.#rest = new Rest({ ...access, ...limits, tokenWatch, token: '' }, HABITS);
+    this.#public = new Rest(access, HABITS);
     this.#name = `${access.apiUrl} ${id}`;
     this.#note = note;
   }

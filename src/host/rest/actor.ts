@@ -21,6 +21,11 @@ export interface Actor {
   readonly app?: number;
 }
 
+/** Who makes a private report, and the name of the account whose limits count for it. */
+export interface Reporting extends Actor {
+  readonly payer: string;
+}
+
 /** The account in whose name an App writes. */
 export interface AppAccount extends Account {
   /** The number of the App. */
@@ -45,7 +50,7 @@ export interface Writers {
    * Chooses the App for a private report; null: it is not installed there, or may not report. No
    * report is the account's because the App cannot be asked.
    */
-  forReport(repository: RepositoryName): Promise<Actor | null>;
+  forReport(repository: RepositoryName): Promise<Reporting | null>;
   /** Gives the writer of what an App has written, which nobody else may change. */
   of(app: number, repository: RepositoryName): Promise<Actor>;
   /** Tells if another writer, or another token, may succeed where the App's was refused. */

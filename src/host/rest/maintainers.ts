@@ -3,7 +3,7 @@
  * comes back by itself.
  */
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
-import type { RepositoryName } from '../../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { Account, OpenThread, Remark, Repository, Speaker, Role } from '../code-host.ts';
 import { expectAddress, expectList, expectNumber } from './answer.ts';
 import { lookUpRepository, placeOf } from './reads.ts';
@@ -23,6 +23,8 @@ const COLLABORATOR = 'GET /repos/{owner}/{repo}/collaborators/{username}';
 
 export class RestMaintainers {
   readonly #rest: Rest;
+  /** Whether the App writes in a repository. If it cannot be asked, not each comment asks again. */
+  readonly #appWrites = new Map<string, Promise<boolean>>();
 
   /** @param beforeCall as in `RestActivity`. */
   constructor(access: RestAccess, beforeCall: () => void) {
@@ -39,7 +41,10 @@ export class RestMaintainers {
    */
   async isStranger(repository: RepositoryName, { association }: Speaker): Promise<boolean> {
     if (association === null || ASSOCIATIONS.has(association)) return false;
-    return !(await this.#rest.writesAsApp(repository).catch(() => false));
+    const name = fullName(repository);
+    const asking = this.#appWrites.get(name) ?? this.#rest.writesAsApp(repository).catch(() => false);
+    this.#appWrites.set(name, asking);
+    return !(await asking);
   }
 
   /**
@@ -51,7 +56,9 @@ export class RestMaintainers {
     const said = association === null ? undefined : ASSOCIATIONS.get(association);
     if (said !== undefined) return said;
     if (await this.isStranger(repository, speaker)) return 'none';
-    if (login.toLowerCase() === repository.owner.toLowerCase()) return 'owner';
+    // The name may be an old one, and its owner's login another's by now: GitHub says who owns it.
+    const isNamed = login.toLowerCase() === repository.owner.toLowerCase();
+    if (association === null && isNamed) return 'owner';
     const person = { ...placeOf(repository), username: login };
     const permission = await unlessRefused(this.#rest.call(`${COLLABORATOR}/permission`, person));
     if (permission !== null) return WRITERS.has(permission.data.permission) ? 'owner' : 'none';

@@ -3,7 +3,7 @@
  * (`failure.ts`), or for a missing answer.
  */
 import type { Endpoints } from '@octokit/types';
-import { HostError, hostFailureOf } from '../../words/host-error.ts';
+import { HostError, hostFailureOf, inOneRepository } from '../../words/host-error.ts';
 import { hostText } from '../../words/host-text.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { type Clock, systemClock } from '../../isolate/clock.ts';
@@ -145,15 +145,18 @@ export class Rest {
   ): Promise<Answer<DataOf<R>>> {
     const place = appsPlace(route, parameters);
     const actor = await this.#actorIn(place);
+    if (actor.app === undefined || place === null) return this.#callAs(actor, route, parameters, headers);
     try {
       return await this.#callAs(actor, route, parameters, headers);
     } catch (error) {
       const { status } = hostFailureOf(error);
       const isDenied = status !== null && DENIED.includes(status);
-      if (actor.app === undefined || place === null || !isDenied) throw error;
-      if (!(await this.#access.writers?.hasChanged(place, status))) throw error;
-      return this.#callAs(await this.#actorIn(place), route, parameters, headers);
+      if (!isDenied || !(await this.#access.writers?.hasChanged(place, status))) throw inOneRepository(error);
     }
+    const newest = await this.#actorIn(place);
+    return this.#callAs(newest, route, parameters, headers).catch((error: unknown) => {
+      throw newest.app === undefined ? error : inOneRepository(error);
+    });
   }
 
   /** Chooses who makes a call. @param place as `appsPlace` gives it. */

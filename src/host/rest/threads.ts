@@ -11,7 +11,8 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
 import {
-  type AnsweredComment,
+  appOf,
+  idOf,
   lookUpRepository,
   placeOf,
   readAccount,
@@ -103,15 +104,17 @@ export class RestThreads {
    * @param since is in milliseconds since 1970.
    */
   async ownComments(repository: RepositoryName, number: number, since: number): Promise<CommentWithText[]> {
-    const [{ id: botId }, app] = await Promise.all([readAccount(this.#rest), this.#rest.appAccount()]);
-    const isApps = (user: AnsweredComment['user']) => app !== null && user?.id === app.id;
+    const { id: botId } = await readAccount(this.#rest);
     return this.#rest.retried(async () => {
       const comments = await readComments(this.#rest, repository, number, new Date(since).toISOString());
-      const own = comments.filter(({ user }) => user?.id === botId || isApps(user));
-      return own.map(({ id, html_url, body, user }) => {
+      const own: CommentWithText[] = [];
+      for (const { id, html_url, body, user } of comments) {
+        const app = await appOf(this.#rest, user);
+        if (app === undefined && idOf(user) !== botId) continue;
         const posted = { id: expectNumber(id), url: expectAddress(html_url), text: body ?? '' };
-        return app !== null && isApps(user) ? Object.assign(posted, { app: app.app }) : posted;
-      });
+        own.push({ ...posted, ...byApp({ app }) });
+      }
+      return own;
     });
   }
 
@@ -240,5 +243,5 @@ export class RestThreads {
 }
 
 /** Names the App that has made a call. */
-const byApp = ({ app }: { readonly app?: number }): { readonly app?: number } =>
+const byApp = ({ app }: { readonly app?: number | undefined }): { readonly app?: number } =>
   app === undefined ? {} : { app };

@@ -86,7 +86,7 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   const lines = allLines(refusal);
   // What concerns the account, such as its suspension, ends no push.
   const { cause } = refusal;
-  const { whose, retryAfterMs, status } = hostFailureOf(cause);
+  const { whose, retryAfterMs, status, isLocal } = hostFailureOf(cause);
   const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
   const isMissing = status === 404 || (cause instanceof HostError && cause.code === 'missing');
@@ -103,6 +103,6 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   // A failure that this push did not cause does not make its pauses longer.
   return {
     failure: { kind: 'later', said, askedMs, counts: !isForAll },
-    isForAll: isForAll || hostAskedMs > 0,
+    isForAll: isForAll || (hostAskedMs > 0 && isLocal !== true),
   };
 }

@@ -119,7 +119,7 @@ export async function publicRepository(
 
 /** The pull request of a hash, as `RepositoryHost.findPullRequest`. @throws Refusal */
 export function findPullRequest(
-  { host, steps }: PushRun,
+  { host, steps }: Pick<PushRun, 'host' | 'steps'>,
   repository: RepositoryName,
   botLogin: string,
   prHash: string,

@@ -38,6 +38,9 @@ import {
   type Work,
 } from './work.ts';
 
+/** Branches of upstream's that a fork is to have besides the base and the default branch. */
+const MOST_OTHERS = 20;
+
 /** Where pushed commits stand: on what of upstream's, and on whose branch. */
 interface Ground {
   readonly history: UpstreamHistory;
@@ -222,13 +225,24 @@ function searchedNames(search: NameSearch): Promise<NamesSearched> {
   });
 }
 
-/** Finds the branches of upstream's that a fork must have: the commits may stand on others. */
+/**
+ * Finds the branches of upstream's that a fork must have, because the commits may stand on others.
+ * It needs one for each commit, and may lack some: each costs a write, and anybody can make a
+ * repository with thousands.
+ */
 export function branchesHolding(
-  history: UpstreamHistory,
+  history: Pick<UpstreamHistory, 'branchesHolding'>,
   boundary: ReadonlySet<Oid>,
   base: Ref,
   defaultBranch: Ref,
 ): readonly Ref[] {
-  const all = [base, defaultBranch, ...history.branchesHolding(boundary)];
-  return [...new Map(all.map((branch) => [branch.name, branch])).values()];
+  const main = [...new Map([base, defaultBranch].map((branch) => [branch.name, branch])).values()];
+  const tips = new Set(main.map(({ oid }) => oid));
+  const others: Ref[] = [];
+  for (const branch of history.branchesHolding(boundary)) {
+    if (others.length === MOST_OTHERS) break;
+    if (!tips.has(branch.oid)) others.push(branch);
+    tips.add(branch.oid);
+  }
+  return [...main, ...others];
 }

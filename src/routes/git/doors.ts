@@ -79,7 +79,7 @@ doors.post(
       operationId: 'pushPatch',
       summary: 'Push a patch',
       description:
-        'The mails of `git format-patch --stdout`, of up to 10 MB, become commits on the tip of the default branch, or of `?base=`: `git format-patch --stdout origin/main | curl --data-binary @- <address>`. Or what `git diff --binary` prints, with its message as `?title=` and `&description=`. It applies exactly, or is refused. The query takes push options, as for a bundle.',
+        'The mails of `git format-patch --stdout`, of up to 10 MB, become commits on the tip of the default branch, or of `?base=`; an update, of the branch that its pull request is for: `git format-patch --stdout origin/main | curl --data-binary @- <address>`. Or what `git diff --binary` prints, with its message as `?title=` and `&description=`. It applies exactly, or is refused. The query takes push options, as for a bundle.',
       tag: 'Git',
       path: repositoryParams,
       header: keyHeader,

@@ -21,7 +21,9 @@ import { malformed, PatchError } from '../../patch/patch-error.ts';
 import { type Base, type Series, seriesOn } from '../../patch/series.ts';
 import { isForReview, type MaybeReviewed } from '../../push/delay/keep.ts';
 import { refusalOf } from '../../push/judge/findings.ts';
-import type { PushHost } from '../../push/push-host.ts';
+import { findPullRequest } from '../../push/judge/questions.ts';
+import type { PushStore } from '../../push/push-host.ts';
+import type { PushRun } from '../../push/push-run.ts';
 import { faultsIn, parsePushOptions, type PushOptions } from '../../push/receive/push-options.ts';
 import { HostSteps, Refusal, refusedOptions } from '../../push/reply/refusal.ts';
 import { pushHost } from '../../service/open-push.ts';
@@ -89,8 +91,10 @@ async function readPatch(
   const mails = isDiff ? [{ ...mailOf(bytes, options), people }] : readMails(bytes);
   const content = createHash('sha1').update(bytes).digest('hex');
   const host = pushHost(hostScopeOf(c), { memory });
+  const at = { host, steps: new HostSteps(systemClock, new LinesReply(), host.transport.hostName) };
+  const named = options.base ?? (await baseOfUpdate(at, store, target, options));
   const { pack, discard, tip, branch } = await packOf(store.openSpool(), (write) =>
-    onBase(host, target, options.base, (base, read) => seriesOn(base, bytes, mails, { read, memory, write })),
+    onBase(at, target, named, (base, read) => seriesOn(base, bytes, mails, { read, memory, write })),
   );
   patch.free();
   const command = { oldId: ZERO_OID, newId: tip, refName: `refs/for/${branch}` };
@@ -161,18 +165,32 @@ function mailOf(patch: Uint8Array, { title, description }: PushOptions): Omit<Pa
   return { message, start: 0, end: patch.byteLength };
 }
 
+type AtHost = Pick<PushRun, 'host' | 'steps'>;
+
+/** The branch of the pull request that a patch updates, so that it stays for that one; or null. */
+async function baseOfUpdate(
+  at: AtHost,
+  store: Pick<PushStore, 'placeOf'>,
+  target: RepositoryName,
+  { prHash }: PushOptions,
+): Promise<string | null> {
+  const place = prHash === null ? null : await store.placeOf(prHash);
+  if (prHash === null || place === null) return null;
+  const found = await findPullRequest(at, target, await at.host.botLogin(), prHash, place);
+  return found?.isOpen ? found.base : null;
+}
+
 /**
  * Applies a patch to the tip of a branch.
  * @param named the branch; null: the default one.
  * @throws Refusal, PatchError
  */
 async function onBase(
-  host: PushHost,
+  { host, steps }: AtHost,
   target: RepositoryName,
   named: string | null,
   apply: (base: Base, read: ReadObjects) => Promise<Series>,
 ) {
-  const steps = new HostSteps(systemClock, new LinesReply(), host.transport.hostName);
   const found = await steps.run('lookup', () =>
     followMoves(target, async (name) => ({
       name,

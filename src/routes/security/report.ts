@@ -118,7 +118,7 @@ security.post(
         'may-exist',
       ]),
       503: error(
-        'The operator has suspended pushes or comments, the code host asks to slow down or cannot say whether it takes reports, a limit cannot be checked, or the service has no bot account. Nothing was sent.',
+        'The operator has suspended pushes or comments, the code host asks to slow down or cannot say whether it takes reports, a limit cannot be checked, nobody can tell whether this Idempotency-Key was sent before, or the service has no bot account. Nothing was sent.',
       ),
     },
   }),

@@ -10,7 +10,7 @@ import { accountLimits, type Config } from '../../config/config.ts';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { PostResult } from '../../durable/host-account/posts.ts';
 import type { AppEnv } from '../../env.ts';
-import { accountOf, openHostAccess, payerIn } from '../../host-access.ts';
+import { accountOf, openHostAccess } from '../../host-access.ts';
 import type { PrivateReport, SentReport } from '../../host/code-host.ts';
 import { openPrivateReports, type PrivateReportHost } from '../../host/open.ts';
 import { DENIED } from '../../host/rest/actor.ts';
@@ -56,8 +56,12 @@ export async function sendReport(
   const limits = await limitsOfTarget(c, target);
   if ('kind' in limits) return limits;
   if (name === null) return sendNow(c, target, report, limits);
-  const standing = await postStandingOf(c, name);
-  switch (standing.kind) {
+  const standing = await postStandingOf(c, name).catch(() => null);
+  switch (standing?.kind) {
+    case undefined: {
+      const words = `the service cannot tell whether this ${sent} was sent before; nothing was sent: send it again in a minute`;
+      return refused(503, words, { 'Retry-After': '60' });
+    }
     case 'sending': {
       const words = `the service is still sending this report; send the ${sent} again in a minute`;
       return refused(503, words, { 'Retry-After': '60' });
@@ -105,15 +109,15 @@ interface Reporter {
 
 /** Chooses who reports. @throws HostError */
 export async function reporterFor(c: Context<AppEnv>, target: RepositoryName): Promise<Reporter | Refused> {
-  const { config, host, http } = c.var;
+  const { config, host } = c.var;
   const access = accessOf(c);
   if (config.privateReports !== 'app') return { reports: openPrivateReports(access), payer: accountOf(host) };
-  const app = (await access.writers?.forReport(target)) ?? null;
-  if (app === null) {
+  const reporting = (await access.writers?.forReport(target)) ?? null;
+  if (reporting === null) {
     const words = `${fullName(target)} does not let this service's GitHub App report vulnerabilities`;
     return refused(403, words, {}, 'not-accepted');
   }
-  const payer = await payerIn(c.env, config, host, http, target);
+  const { payer, ...app } = reporting;
   return { reports: openPrivateReports({ ...access, ...app }), payer };
 }
 

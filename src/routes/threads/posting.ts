@@ -91,7 +91,11 @@ export async function postOnce(
   if (notAccepted !== null) return refused(403, notAccepted, {}, 'not-accepted');
   const postNow = () => postAndRemember(c, name, () => post(policy.limits));
   if (name === null) return postNow();
-  const standing = await postStandingOf(c, name);
+  const standing = await postStandingOf(c, name).catch((cause: unknown): PostStanding => {
+    logger.warn('a post could not be compared with those sent before', { error: cause });
+    // A comment that is there twice does less harm than one that is lost.
+    return { kind: 'new' };
+  });
   const what = kind === 'comments' && sent === 'form' ? 'reply' : SINGULAR[kind];
   const again = sent === 'form' ? 'it again' : 'it with another key';
   switch (standing.kind) {
@@ -145,26 +149,18 @@ export async function rememberPost(
     );
 }
 
-/** Finds out whether it was posted already, and waits while another request posts it. */
+/**
+ * Finds out whether it was posted already, and waits while another request posts it. Rejects if
+ * that cannot be found out.
+ */
 export async function postStandingOf(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
-  let standing = await begin(c, name);
+  const begin = () => hostAccountOf(c.env, c.var.host).beginPost(name);
+  let standing = await begin();
   for (let attempt = 1; standing.kind === 'sending' && attempt < ATTEMPTS; attempt++) {
     await systemClock.sleep(PAUSE_MS);
-    standing = await begin(c, name);
+    standing = await begin();
   }
   return standing;
-}
-
-/**
- * Asks whether it was posted already. Without an answer, it is posted: a comment that is there
- * twice does less harm than one that is lost.
- */
-function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
-  const begun = hostAccountOf(c.env, c.var.host).beginPost(name);
-  return begun.catch((cause: unknown) => {
-    c.var.logger.warn('a post could not be compared with those sent before', { error: cause });
-    return { kind: 'new' };
-  });
 }
 
 /** Counts a post, so that the operator is told of a flood. No answer waits for this. */

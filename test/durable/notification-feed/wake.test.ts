@@ -31,11 +31,7 @@ beforeEach(async () => {
   // On a full hour, so that no test spends the calls of two.
   cronTime = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
   vi.setSystemTime(cronTime);
-  await runInDurableObject(feed(), (instance) => {
-    Object.assign(instance, {
-      env: { ...bindings, ...VARIABLES, NOTIFICATION_FEED: { idFromName: () => null, get: feed } },
-    });
-  });
+  await configure();
   isInstalled = true;
   host.disturb = answerApp;
 });
@@ -44,6 +40,14 @@ const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const APP = { GITHUB_APP_ID: '17', GITHUB_APP_KEY: KEY.export({ type: 'pkcs1', format: 'pem' }).toString() };
 const VARIABLES = { HOSTING_API_URL: API, LOG_FORMAT: 'text', HOSTING_TOKEN: 'secret', ...APP };
 const GRANTED = { issues: 'write', pull_requests: 'write' };
+
+/** Gives the feed its configuration. */
+async function configure(more: Readonly<Record<string, string>> = {}): Promise<void> {
+  await runInDurableObject(feed(), (instance) => {
+    const self = { NOTIFICATION_FEED: { idFromName: () => null, get: feed } };
+    Object.assign(instance, { env: { ...bindings, ...VARIABLES, ...more, ...self } });
+  });
+}
 
 /** Answers what is asked about the App. */
 function answerApp(path: string): Response | undefined {
@@ -214,6 +218,40 @@ describe('an installation', () => {
     expect(await examined()).toEqual([INSTALLATION]);
   });
 
+  it('is found again without a webhook, once somebody asks for the repository', async () => {
+    await seen();
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    // Those who are refused have the host asked, every ten minutes at most.
+    for (let asked = 0; asked < 3; asked++) expect(await stoppedAt()).not.toBeNull();
+    expect(await examined()).toEqual([INSTALLATION]);
+    isInstalled = true;
+    expect([await stoppedAt(), await examined()]).toEqual([expect.any(Number), []]);
+    vi.setSystemTime(Date.now() + 10 * 60_000);
+    expect(await stoppedAt()).not.toBeNull();
+    expect((await examined())[0]).toBe(INSTALLATION);
+    expect(await stoppedAt()).toBeNull();
+  });
+
+  it('of an earlier App of the operator is not removed by setting another App', async () => {
+    await seen();
+    await configure({ GITHUB_APP_ID: '18' });
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    expect(await examined()).toEqual([INSTALLATION]);
+    expect(await stoppedAt()).toBeNull();
+    expect(await run()).toEqual([]);
+    // The other App counts from when it is installed there.
+    isInstalled = true;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    expect(await stoppedAt()).not.toBeNull();
+  });
+
   it('of which the service has never heard costs nothing', async () => {
     await feed().wakeInstallations([repository]);
     expect(await examined()).toEqual([]);
@@ -240,6 +278,20 @@ describe('an installation', () => {
     await run();
     expect(lists()).toBe(0);
   });
+});
+
+it('what the App has opened is listed from the last answer on, however long the host fails', async () => {
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  await seen();
+  const seenAt = Date.now();
+  const listed = () => host.requests.find(({ path }) => path.includes('/hello/issues?'))?.path ?? '';
+  for (let tries = 0; tries < 3; tries++) {
+    host.disturb = (path) =>
+      path.includes('/hello/issues') ? Response.json({ message: 'down' }, { status: 502 }) : answerApp(path);
+    cronTime = Math.max(cronTime, Date.now()) + 50 * 60_000;
+    await run();
+    expect(Date.parse(new URLSearchParams(listed().split('?')[1]).get('since')!)).toBeLessThan(seenAt);
+  }
 });
 
 it('spends no more calls than webhooks may cause, and the runs go on', exhaustive, async () => {

@@ -108,6 +108,15 @@ describe('where the App is installed', () => {
     expect(await commentsOn(bed, thread)).toEqual([]);
   });
 
+  it('the page shows whose comments it has posted', exhaustive, async () => {
+    const { banner, upstream, number } = await opened();
+    const thread = `${upstream.fullName}/issues/${number}`;
+    const { body } = await comment(bed, bed.person(), thread, 'Me, too.');
+    const page = await (await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`)).text();
+    expect(page).toMatch(new RegExp(`  anon-${String(body['hash'])}\n  Me, too\\.\n`));
+    expect(page).not.toContain(APP);
+  });
+
   it('maintainers stop it by its name, and close what it has opened', exhaustive, async () => {
     const { upstream, owner, number, clone } = await opened();
     const { name: repo } = upstream;

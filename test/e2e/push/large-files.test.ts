@@ -41,6 +41,15 @@ it('one in the last commit is named, and the printed command takes it out', exha
   await expectAccepted(bed, contribution, await clone.push());
 });
 
+it('one with a pattern in its name is taken out alone', exhaustive, async () => {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit({ files: { 'data/scan[1].bin': noise(11), 'data/scan1.bin': 'Small.\n' } });
+  await runPrinted(contribution, await refused(contribution));
+  expect(await clone.git('ls-files', 'data')).toBe('data/scan1.bin');
+  await expectAccepted(bed, contribution, await clone.push());
+});
+
 it('several in earlier commits are named at once, and leave all of them', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone } = contribution;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
 import { postTo } from '../support/door.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { bannerOf } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 
 const bed = useTestBed();
@@ -38,6 +39,21 @@ it('takes a diff with its message in the address, and a base', async () => {
   const answered = await post(contribution, `${diff}\n`, 'title=Add%20a&description=One%0ATwo&base=next');
   expect(answered.status, answered.text).toBe(200);
   expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Add a', body: 'One\nTwo', base: 'next' });
+});
+
+it('updates a pull request for another branch, which stays for that one', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await upstream.grow({ branch: 'next', from: 'main' });
+  await clone.git('fetch', 'origin');
+  await clone.git('reset', '--hard', 'origin/next');
+  await clone.commit({ files: { 'a.txt': 'new\n' } });
+  const opened = await post(contribution, await patchOf(contribution, 'origin/next'), 'base=next');
+  const { prHash } = bannerOf(opened.pushed);
+  await clone.commit({ files: { 'a.txt': 'newer\n' } });
+  const updated = await post(contribution, await patchOf(contribution, 'origin/next'), `pr-hash=${prHash}`);
+  expect(updated.status, updated.text).toBe(200);
+  expect(await bed.host.onlyPull(upstream)).toMatchObject({ base: 'next', state: 'open' });
 });
 
 it('takes nearly ten megabytes, of one file or of many', exhaustive, async () => {

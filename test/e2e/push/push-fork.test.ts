@@ -3,6 +3,8 @@
  * meanwhile.
  */
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
@@ -108,6 +110,19 @@ describe('the fork', exhaustive, () => {
       'POST ….git/git-upload-pack',
       'POST …/pulls',
     ]);
+  });
+
+  it('gets few of the branches that upstream has on one commit', async () => {
+    const { clone, upstream } = await contributeAgain();
+    const tip = await upstream.tip();
+    const branches = Array.from({ length: 60 }, (_, at) => `${tip} refs/heads/release-${at}`);
+    const refs = ['# pack-refs with: peeled', `${tip} refs/heads/main`, ...branches, ''];
+    await writeFile(join(upstream.path, 'packed-refs'), refs.join('\n'));
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.commit();
+    expect((await clone.push('-o', 'base=main', 'origin', 'HEAD:again')).code).toBe(0);
+    await bed.host.settle();
+    expect(bed.host.requestsFor(upstream, 'POST', /\/git\/refs$/).length).toBeLessThan(2);
   });
 
   it('is synced beside the push of a clone that is as old as the fork', async () => {

@@ -1,4 +1,6 @@
 /** A push with warnings tells them while nothing is public, and can be stopped. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
@@ -87,6 +89,26 @@ describe('while it waits', () => {
       await expectAccepted(bed, contribution, await clone.tryGit(...command.split(' ').slice(1)));
     },
   );
+
+  it('it leaves the memory to others that it has taken for thousands of branches', exhaustive, async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const tip = await upstream.tip();
+    const branches = Array.from({ length: 19_000 }, (_, at) => `${tip} refs/heads/branch-${at}`);
+    await writeFile(
+      join(upstream.path, 'packed-refs'),
+      ['# pack-refs with: peeled', `${tip} refs/heads/main`, ...branches, ''].join('\n'),
+    );
+    await clone.commit({ files: HOME });
+    const push = new WaitingPush(clone, '-o', 'base=main', ...TOPIC);
+    await push.waits;
+    const other = await bed.person().copy(upstream);
+    await other.commit({ files: { 'words.txt': 'Words.\n' } });
+    const pushed = await other.push('-o', 'base=main', 'origin', 'HEAD:refs/heads/other');
+    expect(pushed, pushed.stderr).toMatchObject({ code: 0 });
+    push.stop();
+    await push.ended;
+  });
 
   it('a warning with another code waits still', async () => {
     const { clone } = await contribute(bed);

@@ -69,6 +69,11 @@ describe('what is refused', () => {
     expect(request).toMatchObject({ kind: 'faulty', fault });
   });
 
+  it('keeps its options, by which limits judge it', async () => {
+    const request = await readBundle(readerOfWhole('nothing\n'), ['pr-hash=0123456789ab']);
+    expect(request).toMatchObject({ kind: 'faulty', pushOptions: ['pr-hash=0123456789ab'] });
+  });
+
   it('keeps little of long lines', async () => {
     const [long] = (await refsOf(
       `-${A} ${'x'.repeat(100_000)}`,

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { openMaintainers, openThreads } from '../../../src/host/open.ts';
+import { hostFailureOf } from '../../../src/words/host-error.ts';
 import { APP, AppHost, installedAs, NAME } from './support.ts';
 
 const COMMENT = '/repos/octo/hello/issues/comments/3';
@@ -88,7 +89,11 @@ describe('a private report is sent', () => {
 
   it('by the App where it may report, even if it may write nothing else', async () => {
     host.state.installation = installedAs(5, REPORTING);
-    expect(await host.writers.forReport(NAME)).toMatchObject({ token: 'ghs_1', app: APP });
+    expect(await host.writers.forReport(NAME)).toMatchObject({
+      token: 'ghs_1',
+      app: APP,
+      payer: 'installation 5',
+    });
   });
 
   it.each<[string, () => void]>([
@@ -141,6 +146,40 @@ describe('what was written is changed', () => {
   });
 });
 
+describe('comments of the service on a thread', () => {
+  const BOTS_OWN = { id: 1, type: 'User' };
+
+  it('are those of the account and of the App', async () => {
+    host.state.authors = [BOTS_OWN, { id: 99, type: 'Bot' }, { id: 7, type: 'Bot' }, { id: 8, type: 'User' }];
+    expect((await threads().ownComments(NAME, 1, 0)).map(({ app }) => app)).toEqual([undefined, APP]);
+  });
+
+  it('are found where no App has written, although the App cannot be asked', async () => {
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    host.state.authors = [BOTS_OWN, { id: 8, type: 'User' }];
+    expect(await threads().ownComments(NAME, 1, 0)).toHaveLength(1);
+  });
+});
+
+describe('what the host refuses to the App in a repository', () => {
+  it.each<[string, () => Response]>([
+    [
+      'what it may not do',
+      () => Response.json({ message: 'Resource not accessible by integration' }, { status: 403 }),
+    ],
+    [
+      'too many calls',
+      () => Response.json({ message: 'slow down' }, { status: 429, headers: { 'Retry-After': '30' } }),
+    ],
+  ])('says nothing of other repositories: %s', async (_, refuse) => {
+    host.state.refused = refuse;
+    expect(hostFailureOf(await post().catch((error: unknown) => error))).toMatchObject({
+      whose: 'theirs',
+      isLocal: true,
+    });
+  });
+});
+
 describe('a maintainer whom GitHub hides', () => {
   const hidden = { login: 'mona', association: 'CONTRIBUTOR' };
 
@@ -148,6 +187,19 @@ describe('a maintainer whom GitHub hides', () => {
     expect(await maintainers().isStranger(NAME, hidden)).toBe(false);
     expect(await maintainers().standing(NAME, hidden)).toBe('owner');
     expect(host.asked.at(-1)).toBe('GET /repos/octo/hello/collaborators/mona/permission ghs_1');
+  });
+
+  it('is not taken for the owner, whose old name somebody may have taken since', async () => {
+    host.state.permission = 'read';
+    expect(await maintainers().standing(NAME, { login: 'octo', association: 'NONE' })).toBe('none');
+  });
+
+  it('costs one call on a thread while the App cannot be asked, however many have spoken there', async () => {
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    const listener = maintainers();
+    for (const login of ['mona', 'lisa', 'hubot'])
+      expect(await listener.isStranger(NAME, { ...hidden, login })).toBe(true);
+    expect([host.asked.length, host.failures.length]).toEqual([1, 1]);
   });
 
   it('is a stranger where it is not, or while it is suspended', async () => {

@@ -1,5 +1,6 @@
 /** Calls that an App makes for its installations and tokens, and how often. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { APP_GONE } from '../../../sandbox/known-answers.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { AppHost, installedAs, NAME } from './support.ts';
 
@@ -45,6 +46,14 @@ describe('an installation', () => {
     host.wasRemoved = true;
     expect(await host.app.standing(NAME)).toBe('removed');
     expect(host.noted).toEqual(['octo/hello yes', 'octo/hello no']);
+  });
+
+  it('is not missing where the host does not know the App at all', async () => {
+    await host.app.standing(NAME);
+    host.app.forget(NAME);
+    host.state.broken = () => Response.json(APP_GONE.body, { status: APP_GONE.status });
+    await expect(host.app.standing(NAME)).rejects.toMatchObject({ failure: { whose: 'ours' } });
+    expect(host.noted).toEqual(['octo/hello yes']);
   });
 
   it('may not write without a permission, or while it is suspended', async () => {

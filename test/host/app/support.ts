@@ -27,6 +27,12 @@ export interface AppState {
   readonly revoked: Set<string>;
   /** Answers in place of all that Apps ask; null: nothing does. */
   broken: (() => Response) | null;
+  /** Answers in place of what an installation's token writes; null: nothing does. */
+  refused: (() => Response) | null;
+  /** The permission of everybody who is asked for. */
+  permission: string;
+  /** The authors of the comments on a thread. */
+  authors: { id: number; type: string }[];
 }
 
 export function installedAs(id: number, permissions: Record<string, string> = GRANTED) {
@@ -39,6 +45,9 @@ export class AppHost {
     skewMs: 0,
     revoked: new Set(),
     broken: null,
+    refused: null,
+    permission: 'write',
+    authors: [],
   };
   readonly clock = new PatientClock();
   readonly http = new ScriptedHost((request) => this.#answer(request));
@@ -79,7 +88,8 @@ export class AppHost {
   #answer(request: AskedRequest): Response {
     const { path, headers } = request;
     if ((headers.get('authorization') ?? '').startsWith('Bearer ')) return this.#ofApp(request);
-    if (path.endsWith('/permission')) return json(200, { permission: 'write' });
+    if (path.endsWith('/permission')) return json(200, { permission: this.state.permission });
+    if (path === '/user') return json(200, { id: 1, login: 'veil-bot' });
     if (path.startsWith('/users/')) return json(200, { id: 99, login: 'veil-app[bot]', type: 'Bot' });
     return this.#written(request);
   }
@@ -111,10 +121,16 @@ export class AppHost {
     return json(201, { token, expires_at: new Date(now + 3_600_000).toISOString() });
   }
 
-  #written({ method, headers }: AskedRequest): Response {
+  #written({ method, path, headers }: AskedRequest): Response {
     const token = (headers.get('authorization') ?? '').slice('token '.length);
     if (this.state.revoked.has(token)) return json(401, { message: 'Bad credentials' });
     const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', body: 'text' };
+    if (token.startsWith('ghs_') && this.state.refused !== null) return this.state.refused();
+    if (path.includes('/comments?'))
+      return json(
+        200,
+        this.state.authors.map((user) => ({ ...comment, user })),
+      );
     if (method === 'DELETE') return new Response(null, { status: 204 });
     return json(method === 'POST' ? 201 : 200, comment);
   }

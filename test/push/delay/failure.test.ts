@@ -19,6 +19,8 @@ const AT_HOST = (status: number, means: object) =>
     cause: new HostError('missing', 'No.', undefined, { status, ...means }),
   });
 
+const LOCAL_PAUSE = { lasts: 'until', retryAfterMs: MINUTE_MS, isLocal: true };
+
 it.each([
   [
     'the account has little left',
@@ -46,6 +48,8 @@ it.each([
   ['the push cannot be published', new Refusal('base', 'no such branch', []), 'final', false],
   // The operator mends it, and nothing is lost meanwhile.
   ['the account is suspended', AT_HOST(403, { whose: 'ours', lasts: 'final' }), 'later', true],
+  // Else whoever invites the App could make all others wait.
+  ['the host asks the App there for a pause', AT_HOST(429, LOCAL_PAUSE), 'later', false],
   ['the repository is gone', AT_HOST(404, { whose: 'person', lasts: 'final' }), 'later', false],
 ] as const)('%s', (_, error, kind, isForAll) => {
   expect(failureOf(error, 0)).toMatchObject({ failure: { kind }, isForAll });

@@ -6,6 +6,7 @@ import type { HostPullRequest } from '../../../src/host/code-host.ts';
 import { OPEN_POLICY } from '../../../src/policy/policy.ts';
 import { refusalOf } from '../../../src/push/judge/findings.ts';
 import { judge as judgeAll } from '../../../src/push/judge/judge.ts';
+import { branchesHolding } from '../../../src/push/judge/what-it-is.ts';
 import type { Circumstances } from '../../../src/push/judge/destination.ts';
 import type {
   GitQuestions,
@@ -554,4 +555,25 @@ describe('a hostile commit is looked through once, and a sentence says what came
       expect(await told(content)).toMatch(/This push would open a pull request/);
     },
   );
+});
+
+const branch = (name: string, oid: string) => ({ name: `refs/heads/${name}`, oid: oid.repeat(40) });
+
+const heldBy = (...others: (typeof MAIN)[]) =>
+  branchesHolding({ branchesHolding: () => others }, new Set(), branch('next', 'a'), branch('main', 'b'));
+
+describe('the branches that a fork is to have', () => {
+  it('are one for each commit, with the base and the default branch', () => {
+    const others = [branch('main', 'b'), branch('old', 'b'), branch('one', 'c'), branch('two', 'c')];
+    expect(heldBy(...others).map(({ name }) => name)).toEqual([
+      'refs/heads/next',
+      'refs/heads/main',
+      'refs/heads/one',
+    ]);
+  });
+
+  it('are few', () => {
+    const many = Array.from({ length: 100 }, (_, at) => ({ name: `refs/heads/${at}`, oid: `${at}` }));
+    expect(heldBy(...many)).toHaveLength(22);
+  });
 });

@@ -16,6 +16,8 @@ const SENT = {
   html_url: 'https://host.test/octo/hello/security/advisories/GHSA-2222-3333-4444',
 };
 
+const lost = async () => Promise.reject(new Error('Network connection lost.'));
+
 let host: FakeThreads;
 let lines: string[];
 /** The bodies of the reports that the host was sent. */
@@ -262,6 +264,19 @@ describe('a request that is sent again with its key', () => {
     expect(again.body['error']).toMatch(/and the code host has the report: nothing is kept here/);
     expect(await report({ summary: 'Another' }, call)).toMatchObject({ status: 422, code: 'key-reused' });
     expect(sent).toHaveLength(1);
+  });
+
+  it('is not sent while nobody can tell whether it was, as a second one would double it', async () => {
+    const { HOST_ACCOUNTS: accountsOf } = bindings;
+    const get = (id: DurableObjectId) => {
+      const { reserve, hostPause, callsSaid } = accountsOf.get(id);
+      return { reserve, hostPause, callsSaid, endPost: lost, beginPost: lost };
+    };
+    const HOST_ACCOUNTS = { idFromName: (name: string) => accountsOf.idFromName(name), get };
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const { status, body } = await report({}, { variables: { HOST_ACCOUNTS } as object, headers });
+    expect([status, body['error']]).toEqual([503, expect.stringMatching(/nothing was sent: send it again/)]);
+    expect(sent).toEqual([]);
   });
 
   it('is sent if the host has refused it before', async () => {

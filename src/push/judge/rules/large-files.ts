@@ -48,9 +48,17 @@ function titleOf({ commit }: NonNullable<ReturnType<NewCommits['at']>>): string 
   return oneLine(pullRequestText(commit).title);
 }
 
-/** Says how the files leave the commits. Paths begin at the root, wherever the command is run. */
+/**
+ * Names a file from the root on, wherever the command is run (gitglossary, "pathspec"). Signs of a
+ * pattern are signs: else, `a[1]` would take `a1` along.
+ */
+function pathspecOf(path: string): string {
+  return /^[\p{L}\p{N}_.][^*?[\\]*$/u.test(path) ? `:/${path}` : `:(top,literal)${path}`;
+}
+
+/** Says how the files leave the commits. */
 function wayOut(files: readonly LargeFile[], commits: NewCommits, ground: string | null): string[] {
-  const paths = files.map(({ path }) => shellWord(`:/${path}`)).join(' ');
+  const paths = files.map(({ path }) => shellWord(pathspecOf(path))).join(' ');
   const places = files.map(({ since }) => since);
   const them = files.length === 1 ? 'it' : 'them';
   const notEnough = `Deleting ${them} in a new commit is not enough. Take ${them} out of`;
