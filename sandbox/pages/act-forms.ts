@@ -67,8 +67,8 @@ export function appForm(app: App, installation: Installation | undefined): Html 
   return html`<h2>The App</h2>
     <form method="post">
       <p class="dim">
-        <code>${app.slug}</code> ${state}. Where it is installed, the service writes in its name, and learns
-        at once what happens.
+        <code>${app.slug}</code> ${state}. Where it is installed, the service writes in its name after at most
+        five minutes, and learns at once what happens.
       </p>
       ${buttons}
     </form>`;

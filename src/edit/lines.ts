@@ -119,7 +119,7 @@ const MAX_CHANGES = 1_000;
 const mostChanges = (files: number): number => Math.floor(MAX_CHANGES / Math.sqrt(files));
 const CONTEXT_LINES = 3;
 const MAX_SHOWN_LINES = 2_000;
-/** Maximum length of all lines that one page shows. Escaped, they take five times that. */
+/** Maximum length of all lines shown for one request. In a page, they take five times that. */
 const MAX_SHOWN_CHARACTERS = 2 * MAX_FILE_BYTES;
 
 const coarse = (most: number): string =>

@@ -16,6 +16,8 @@ import { complain, variables } from '../../environment.ts';
  */
 const FOLDER = 'service/do/gitveil-ServiceSecret';
 const OBJECT_FILE_PATTERN = /^[0-9a-f]{64}\.sqlite$/;
+/** The table is made with the first value: a service with an IDENTITY_SECRET has none. */
+const TABLE_QUERY = "SELECT 1 FROM sqlite_master WHERE name = '_cf_KV'";
 const QUERY = "SELECT value FROM _cf_KV WHERE key = 'secret'";
 
 /** Reads the secret; `null` if the service has created none there. */
@@ -25,6 +27,7 @@ function madeSecret(stateDir: string): string | null {
   if (file === undefined) return null;
   const database = new DatabaseSync(join(folder, file), { readOnly: true });
   try {
+    if (database.prepare(TABLE_QUERY).get() === undefined) return null;
     const row = database.prepare(QUERY).get() as { value: Uint8Array } | undefined;
     return row === undefined ? null : (deserialize(row.value) as string);
   } finally {

@@ -34,7 +34,7 @@ const FURTHER_BUTTONS = html`<button type="submit" name="step" value="find">Find
   <button type="submit" name="step" value="add" class="second">Add a file</button>
   <button type="submit" name="step" value="remove-named" class="second">Remove a file</button>`;
 const MAX_ENTRIES = 1_000;
-/** Maximum length of all listed paths. Each is there twice, and escaped takes five times that. */
+/** Maximum length of all listed paths. In a page, they take ten times that. */
 const MAX_CHARACTERS = 500_000;
 /** Words about each kind, in the order in which the list has the kinds. */
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {

@@ -28,8 +28,8 @@ import { scopeOf } from './scope.ts';
 
 /** Short, because the rest of the page can be shown without the conversation. */
 const PATIENCE_MS = 5_000;
-/** Shorter, because the conversation is worth showing without the bot's name. */
-const BOT_PATIENCE_MS = 1_000;
+/** Shorter, because the conversation is worth showing without the names of our accounts. */
+const OWN_PATIENCE_MS = 1_000;
 
 /**
  * The conversations of the last minute, with room for some forty long ones. A character counts as
@@ -71,17 +71,14 @@ export async function conversationOf(
   if (noCalls !== null) return noCalls;
   try {
     const { env, var: given } = c;
-    const access = openHostAccess(env, given.config, host, given.http);
-    const asking = [
-      botLogin(env, given.config, host, given.http, true),
-      access.writers?.account().then(({ login }) => login),
-    ];
+    const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});
+    const asked = [botLogin(env, given.config, host, given.http, true), appLogin(activity)];
     const [found, ...own] = await within(
       PATIENCE_MS,
       Promise.all([
-        openActivity(access, () => {}).conversation(repository, number),
-        // The text of whoever's name is missing is not marked.
-        ...asking.map((login) => login && within(BOT_PATIENCE_MS, login).catch(() => undefined)),
+        activity.conversation(repository, number),
+        // Without its name, no text of an account is marked.
+        ...asked.map((name) => within(OWN_PATIENCE_MS, name).catch(() => null)),
       ]),
     );
     if (found === null) return { kind: 'missing' };
@@ -105,19 +102,24 @@ export async function conversationOf(
 
 /**
  * Tells apart what this service has posted, and cuts the texts: only the beginning is ever shown.
- * @param own the names of the bot and the App, if known. Others may write a footer, too.
+ * @param own names of the bot's account and of the App's. Others may write a footer, too.
  */
-function signed(found: Conversation, own: readonly (string | undefined)[]): SignedConversation {
+function signed(found: Conversation, own: readonly (string | null)[]): SignedConversation {
   const sign = (comment: ThreadComment, postedAs: string | null): SignedComment => ({
     ...comment,
     text: plainText(comment.text),
-    postedAs: own.includes(comment.author ?? '') ? postedAs : null,
+    postedAs: comment.author !== null && own.includes(comment.author) ? postedAs : null,
   });
   return {
     ...found,
     description: found.description && sign(found.description, CONTRIBUTOR),
     comments: found.comments.map((comment) => sign(comment, pseudonymIn(comment))),
   };
+}
+
+/** Names the account in whose name the App writes; null: the service has no App. */
+async function appLogin(activity: ReturnType<typeof openActivity>): Promise<string | null> {
+  return (await activity.appAccount())?.login ?? null;
 }
 
 function pseudonymIn({ text }: ThreadComment): string | null {

@@ -87,8 +87,7 @@ const SEND_AGAIN = 'Where this says “push”, send this form again.';
 const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [/^Warning: this would be a SECOND pull request\. .*/, ''],
   [REPEATED, ''],
-  [/^To (?:update that one|leave out what is merged):$/, ''],
-  [/^ {2}git .*/, ''],
+  [/^ {2}git push .*/, ''],
   ['-o ai=none, -o ai=assisted or -o ai=generated', `“${STATED_LABELS.ai}”`],
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
   ['-o sign-off', 'tick “I affirm the Developer Certificate of Origin 1.1”'],
@@ -98,8 +97,12 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [PUBLISH_ANYWAY, 'It can be published anyway with Git alone.'],
 ];
 
+/** Advice for clones, in the line after it. */
+const ADVICE_PATTERN = /^To (?:update that one|leave out what is merged):$/;
+
 export function inFormWords(lines: readonly string[]): string[] {
   return lines
+    .filter((line, at) => ![line, lines[at - 1] ?? ''].some((one) => ADVICE_PATTERN.test(one)))
     .map((line) => FIELDS.reduce((text, names) => text.replace(...names), line))
     .filter((line) => line !== '');
 }

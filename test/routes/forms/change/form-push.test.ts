@@ -4,7 +4,7 @@ import { withAdvice } from '../../../../src/push/delay/keep.ts';
 import type { PushSettings } from '../../../../src/push/push-host.ts';
 import { parsePushOptions, type PushOptions } from '../../../../src/push/receive/push-options.ts';
 import { Refusal } from '../../../../src/push/reply/refusal.ts';
-import { formRefusal } from '../../../../src/routes/forms/change/form-push.ts';
+import { formRefusal, inFormWords } from '../../../../src/routes/forms/change/form-push.ts';
 
 it('names no option that a form does not have', () => {
   const lines = [
@@ -22,6 +22,30 @@ it('names no option that a form does not have', () => {
       'It can be published anyway with Git alone.',
     ].join('\n'),
   );
+});
+
+it('shows what to run before the form is sent again, and no command in its place', () => {
+  const fetchFirst = new Refusal('fetch-first', 'fetch first', [
+    'Run this, and push again:',
+    '  git pull --rebase http://service.test/v1/gh/octo/hello main',
+  ]);
+  expect(formRefusal(fetchFirst).explanation).toBe(
+    [
+      'Fetch first.',
+      'Run this, and push again:',
+      '  git pull --rebase http://service.test/v1/gh/octo/hello main',
+      'Where this says “push”, send this form again.',
+    ].join('\n'),
+  );
+  const update = [
+    'To update that one:',
+    '  git push -o pr-hash=1a2b3c4d http://service.test/v1/gh/octo/hello',
+  ];
+  const merged = [
+    'To leave out what is merged:',
+    '  git pull --rebase http://service.test/v1/gh/octo/hello main',
+  ];
+  expect(inFormWords([...update, ...merged])).toEqual([]);
 });
 
 it('names the field for a later time, and not the option, if there is no room now', () => {
