@@ -187,7 +187,7 @@ describe('a repository whose policy requires a sign-off', () => {
     const { upstream } = await required();
     const page = await (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
     expect(page).toMatch(/<code>git push -o sign-off <span/);
-    expect(page).toMatch(/takes only commits under the\s+<a href="https:\/\/developercertificate\.org\/"/);
+    expect(page).toMatch(/Affirm the\s+<a href="https:\/\/developercertificate\.org\/">/);
     const closed = await bed.createUpstream();
     await closed.grow({ files: { '.gitveil.yml': 'sign_off: required\naccept: [issues]\n' } });
     const shut = await (await fetch(closed.url, { headers: { Accept: 'text/html' } })).text();
