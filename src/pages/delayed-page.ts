@@ -78,14 +78,14 @@ function when({ reason, waitsForReview, from, to, until }: DelayedView): string 
     : `It ${willBePublished({ from, to })}`;
 }
 
-const BY_HASH = 'By its hash, the pull request can be updated.';
+const TO_UPDATE = 'Its page has the command that updates it.';
 
 function pullRequestCard({ prHash, url }: PublishedAs, { prKey, origin }: ShownPush): Html {
   const page = pullRequestPath(prHash);
   return html`<p><a href="${page}" rel="noreferrer">Follow the pull request on its page</a></p>
     ${saveCard({
       lines: { Page: origin + page, Hash: prHash, ...(prKey !== null && { Key: prKey }) },
-      note: prKey === null ? BY_HASH : `${BY_HASH} Only the key can withdraw it: keep that secret.`,
+      note: prKey === null ? TO_UPDATE : `${TO_UPDATE} Only the key can withdraw it: keep that secret.`,
       fileName: `pull-request-${prHash}.txt`,
     })}
     ${hostLine(url)}`;

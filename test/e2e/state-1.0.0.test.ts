@@ -278,6 +278,8 @@ describe('seven hours later', () => {
 
   it('maintainers are heard on a thread of before, and what is new is refused then', exhaustive, async () => {
     const { number } = facts.updated;
+    // Where only exhaustive tests run, nobody has switched it off before.
+    await setPanicOff({ password: facts.panicPassword });
     state.sandbox.maintainer.comment({ owner: 'octo', repo: 'hello', number }, `@${facts.botLogin} stop`);
     const run = state.now() + HOUR_MS;
     await state.service.runScheduled(run);

@@ -164,7 +164,7 @@ export function statusText(status: number | null): string {
 
 export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: Failure): Refused {
   const hostName = hostNameOf(c.var.host);
-  const { effect, lasts, retryAfterMs, status, says } = failure;
+  const { effect, lasts, retryAfterMs, status, says, whose } = failure;
   if (effect === 'unknown' || (status === null && lasts !== 'until')) {
     const error = `no answer from ${hostName}: the ${what} may exist; look there before you try again`;
     return refused(502, error, {}, 'may-exist');
@@ -174,7 +174,9 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
     return refused(503, error, { 'Retry-After': retryAfter(retryAfterMs ?? 60_000) });
   }
   const phrase = statusText(status);
-  c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: says || phrase });
+  const logged = { step: what, hostSays: says || phrase };
+  if (whose === 'ours') c.var.logger.warn('the code host refused the bot account', logged);
+  else c.var.logger.info('the code host refused what was posted', logged);
   // The contract has the status alone.
   const refusal = refused(400, `failed to create ${what}: ${phrase}`, {}, 'not-created');
   if (says === '') return refusal;
