@@ -100,6 +100,9 @@ describe('made-up hashes', exhaustive, () => {
         'failed to create comment: 404 Not Found',
       ]);
     }
+    // A wrong number is no fault of the account, of which the operator would have to know.
+    await expect.poll(() => bed.logLines.join('\n')).toContain('the code host refused what was posted');
+    expect(bed.logLines.join('\n')).not.toContain('refused the bot account');
     const long = await comment(bed, bed.person(), `${upstream.fullName}/issues/71`, 'x'.repeat(65_530));
     expect([long.status, long.body['error']]).toEqual([
       400,
