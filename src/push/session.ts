@@ -51,6 +51,7 @@ import {
 } from './reply/banner.ts';
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
+import { withWrongHash } from './unrecorded.ts';
 import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -189,7 +190,7 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return previewedAs(refusal, agreedCommand(run, task, refusal.preview.yes));
   });
   const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
-  const outcome = full === null ? attempted : refusedAs(full);
+  const outcome = await withHashNamed(run, said, full === null ? attempted : refusedAs(full));
   if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
   await run.tell();
   tell(run, arrival, outcome);
@@ -207,6 +208,13 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     // connection.
     finalLine: refusal?.preview ? null : reason,
   };
+}
+
+/** Names a wrong pr-hash in the refusal by a limit that counts only because of it. */
+async function withHashNamed(run: PushRun, said: Announced, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind !== 'refused') return outcome;
+  const refusal = await withWrongHash(run, said, outcome.refusal);
+  return refusal === outcome.refusal ? outcome : refusedAs(refusal);
 }
 
 /** @param command that passes once the rest is done; null: there is none. */
