@@ -172,3 +172,19 @@ it('is JSON for a program that asks for it, with what people wrote where that ca
   const unknown = await ask(URL.replace(HASH, 'fedcba987654'), {}, accept);
   expect([unknown.status, JSON.parse(unknown.text)]).toEqual([404, { error: 'no such pull request' }]);
 });
+
+it('asks the code host nothing for a page of another site, which would spend the calls of its readers', async () => {
+  forgetEverything();
+  const accept = { Accept: 'application/json' };
+  const loaded = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'empty', Origin: 'https://site.test' };
+  const asked = vi.mocked(HttpClient.prototype.fetch);
+  asked.mockClear();
+  const { status, headers, text } = await ask(URL, WITH_BOT, { ...accept, ...loaded });
+  expect([status, headers.get('Cache-Control'), asked.mock.calls]).toEqual([200, 'no-store', []]);
+  expect(JSON.parse(text)).toMatchObject({ hash: HASH, state: 'open', title: null });
+  const named = { ...WITH_BOT, ALLOWED_ORIGINS: loaded.Origin };
+  expect(JSON.parse((await ask(URL, named, { ...accept, ...loaded })).text)).toMatchObject({ title: 'T' });
+  forgetEverything();
+  const followed = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' };
+  expect((await ask(URL, WITH_BOT, followed)).text).toContain('<h1><bdi>T</bdi></h1>');
+});
