@@ -33,6 +33,7 @@ import {
 } from './delay/keep.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import { changesText } from './judge/updated-commits.ts';
+import { withdrawalAdvice } from './judge/work.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -125,7 +126,7 @@ export async function receive(
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
     }
-    if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
+    if (taken === null) return arrived({ kind: 'nothing-taken', lines: deletionLines(run, said) });
     logged = 'push';
     // Who wants to withdraw pushes nothing that could be judged.
     if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
@@ -141,6 +142,12 @@ export async function receive(
     await discard();
     return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
   }
+}
+
+/** The command that does what somebody may have meant who deletes a branch. */
+function deletionLines({ settings, target }: PushRun, { deletedRef }: Announced): readonly string[] {
+  if (deletedRef === null) return [];
+  return ['', ...withdrawalAdvice('<hash>', { remoteUrl: settings.remoteUrl(target), door: settings.door })];
 }
 
 /** @throws Refusal */
