@@ -119,6 +119,16 @@ describe('pages of other sites', () => {
     expect(own.progress.join('\n')).not.toMatch(/minutes|about/);
   });
 
+  it('hear of a wrong pr-hash no more than of anything else', async () => {
+    for (const _ of ['one', 'two']) await push(SITE);
+    const own = await push(SITE, 'a', ['pr-hash=0123456789ab']);
+    address = `198.51.100.${++count}`;
+    await openOwn(5);
+    expect(await push(SITE, 'a', ['pr-hash=0123456789ab'])).toEqual(own);
+    expect(own.errors).toEqual([LIMIT]);
+    expect(own.progress.join('\n')).not.toContain('pr-hash');
+  });
+
   it('count in the five of the network, so that nobody gains by the headers of a page', async () => {
     await openOwn(5);
     expect((await push(SITE)).errors).toEqual([LIMIT]);

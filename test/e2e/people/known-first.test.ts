@@ -38,11 +38,24 @@ it('a repository that accepts nothing, or not everything, says so before a lette
       `closes issues of accounts that are not vouched for, and ${bed.sandbox.botLogin} is not in`,
     ),
   ]);
-  const missing = await clientOf().get('/v1/gh/octo/nowhere/new-issue');
-  expect([hasFields(missing), missing.problem]).toEqual([
-    false,
-    expect.stringContaining('has no public repository'),
-  ]);
+});
+
+it.each(['/new-issue', '/send-file', '/reply', '/reply?to=12'])(
+  'a repository that does not exist is said to be missing, and nothing else: %s',
+  async (path) => {
+    const missing = await clientOf().get(`/v1/gh/octo/nowhere${path}`);
+    expect([hasFields(missing), missing.problem]).toEqual([
+      false,
+      expect.stringContaining('has no public repository octo/nowhere. Correct the name.'),
+    ]);
+    expect(missing.html).not.toContain('No thread is open');
+  },
+);
+
+it('a thread that does not exist is said to be missing beside those that are open', async () => {
+  const missing = await clientOf().get(`/v1/gh/${(await withIssue()).fullName}/reply?to=99`);
+  expect([missing.status, missing.problem]).toEqual([404, expect.stringContaining('no issue or pull request #99')]);
+  expect(missing.html).toContain('Slow');
 });
 
 it('suspended, full or without somebody to reach, the forms say so', async () => {

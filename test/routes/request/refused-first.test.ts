@@ -233,6 +233,20 @@ describe('a push that is refused', () => {
     expect(host).not.toHaveBeenCalled();
   });
 
+  it.each([
+    ['The service has recorded no pull request of octo/hello with that pr-hash.', 'pr-hash=0123456789ab'],
+    ['pr-hash must be 8 to 40 hexadecimal characters', 'pr-hash=0123456789az'],
+    ['"pr_hash" is no push option: did you mean pr-hash?', 'pr_hash=0123456789ab'],
+  ])('as an update without a place says what is wrong with its hash: %s', async (words, option) => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    await fill();
+    const { errors, progress } = await push({}, { options: option });
+    expect(errors).toEqual(['push rejected: rate limit exceeded']);
+    expect(progress.join('\n')).toContain(words);
+    expect(progress.join('\n')).toContain('With the right pr-hash, this is an update');
+    expect(host).not.toHaveBeenCalled();
+  });
+
   it('for nothing to delete says how to withdraw, also without a place', async () => {
     await fill();
     const { report } = await push({}, { deletes: true });

@@ -83,7 +83,7 @@ export async function sendFile(
   const preview = outcome.kind === 'refused' ? outcome.refusal.preview : null;
   if (preview === null || preview.refusal !== null) return concluded(place, outcome, reply, again);
   const { name: seenName, held } = file;
-  return answerForm(c, filePreviewPage(form, { ...shownOf(preview), changes, seen: seenName, held }));
+  return answerForm(c, filePreviewPage(form, { ...shownOf(preview), same: reply.same, changes, seen: seenName, held }));
 }
 
 function searchedIn({ c }: RequestedForm, { own_name }: FileFields) {
@@ -140,7 +140,7 @@ async function compared(run: PushRun, { push }: Preview, { spool }: ReceivedPack
   );
 }
 
-function shownOf(preview: Preview): Omit<FilePreview, 'changes' | 'seen' | 'held'> {
+function shownOf(preview: Preview): Omit<FilePreview, 'same' | 'changes' | 'seen' | 'held'> {
   const { author, title, body, commits, push, findings } = preview;
   return {
     author,
@@ -161,12 +161,12 @@ function inWordsOfForm(finding: Finding): Finding {
 async function concluded(
   place: RequestedForm,
   outcome: Outcome,
-  { notes }: NotedReply,
+  { notes, same }: NotedReply,
   again: (refusal: Refused) => Promise<Response>,
 ): Promise<Response> {
   switch (outcome.kind) {
     case 'published':
-      return showOpened(place, '', { ...outcome.facts, notes: inFormWords(notes), same: null });
+      return showOpened(place, '', { ...outcome.facts, notes: inFormWords(notes), same });
     case 'delayed': {
       const { reason, window, pageUrl } = outcome.facts;
       const waits = `${delayedSentence(reason, window)} Nothing of it is public yet.`;
