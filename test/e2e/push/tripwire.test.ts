@@ -209,13 +209,16 @@ describe('the tripwire', () => {
     await expect(bed.tripwire.check()).rejects.toThrow('tolerated, but it did not happen');
   });
 
-  it('lets a whole test fail where the service uses the fetch of the runtime', async () => {
-    const fetching = await TestBed.start({ env: { OUTGOING_FETCH_HOSTS: '127.0.0.1' } });
+  it('lets a whole test fail where the service uses the runtime’s fetch, or logs a secret', async () => {
+    // What the service logs here is its password.
+    const env = { OUTGOING_FETCH_HOSTS: '127.0.0.1', PANIC_PASSWORD: 'request failed' };
+    const fetching = await TestBed.start({ env });
     try {
       const { owner, name } = await fetching.createUpstream();
       const answer = await fetch(`${fetching.remoteUrl(owner, name)}/info/refs?service=git-upload-pack`);
       expect(answer.status).toBe(500);
       await expect(fetching.verify()).rejects.toThrow(/the runtime's fetch was used: GET .*info\/refs/);
+      await expect(fetching.verify()).rejects.toThrow(/a secret of the operator: .* error request failed/);
     } finally {
       await fetching.stop();
     }
