@@ -79,11 +79,11 @@ async function readDelivery(c: Context<AppEnv>, secret: string, memory: MemoryHo
   return c.body(null, 204);
 }
 
-/** Forgets where the App is installed, and has the host asked whether it still is where it was. */
+/** Has the host asked whether the App still is installed where it was, here and by the feed. */
 async function lookAgain(c: Context<AppEnv>, repositories: readonly RepositoryName[]): Promise<void> {
   const { config, http } = c.var;
   const { writers } = openHostAccess(c.env, config, config.hosts[0], http);
-  for (const repository of repositories) writers?.forgetInstallation(repository);
+  for (const repository of repositories) writers?.expireInstallation(repository);
   await feedOf(c.env, MAIN_HOST).wakeInstallations(repositories);
 }
 

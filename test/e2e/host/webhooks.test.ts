@@ -56,6 +56,16 @@ async function expectStopped(clone: Awaited<ReturnType<typeof opened>>['clone'])
   await expect.poll(said, { interval: 1_000 }).toMatch(/Its maintainers have said stop on/);
 }
 
+/** Waits until the host has said twice that the App is missing, and what that stops. */
+async function expectRemoved(clone: Awaited<ReturnType<typeof opened>>['clone']): Promise<void> {
+  await clone.commit();
+  const said = async () => {
+    await bed.service.runScheduled(Date.now() + 11 * MINUTE_MS);
+    return remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n');
+  };
+  await expect.poll(said, { interval: 1_000 }).toMatch(/Its maintainers have said stop on/);
+}
+
 /** Counts the questions to the host about installations. */
 const lookedUp = () => bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
 
@@ -117,7 +127,7 @@ describe('a delivery', exhaustive, () => {
     );
     apps.uninstall(on.owner);
     expect(await send(made().at(-1))).toBe(204);
-    await expectStopped(clone);
+    await expectRemoved(clone);
   });
 
   it.each([
@@ -133,7 +143,7 @@ describe('a delivery', exhaustive, () => {
     }
     apps.uninstall(on.owner);
     await sendInstallation();
-    await expectStopped(clone);
+    await expectRemoved(clone);
     apps.install(on.owner, null);
     await sendInstallation();
     const preview = async () =>
