@@ -11,7 +11,8 @@ import { type Reached, reachHost } from '../../host-access.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { WHOLE } from '../../events/hear.ts';
-import { unlessMissing } from '../../words/host-error.ts';
+import type { NamedRepository } from '../../events/hook-delivery.ts';
+import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { SqlInstalled } from './installed.ts';
 import type { SqlStances } from './stances.ts';
@@ -62,7 +63,8 @@ export class Installations {
   }
 
   async #noteNew({ key, app }: HostsApp, name: RepositoryName): Promise<void> {
-    const repository = await this.#lookUp(key, name);
+    // Without its number, it is noted the next time. That must not keep the App from writing.
+    const repository = await this.#lookUp(key, name).catch(() => null);
     if (repository === null) return;
     const at = systemClock.now();
     this.#installed.add(repository, app, at);
@@ -72,7 +74,7 @@ export class Installations {
 
   async #noteMissing({ key }: HostsApp, name: RepositoryName, id: number): Promise<AppAbsence | null> {
     const isSecond = this.#toConfirm.has(id);
-    const { missingAt } = this.#installed.find(name) ?? { missingAt: null };
+    const missingAt = this.#installed.find(name)?.missingAt ?? null;
     if (missingAt !== null && !isSecond) return 'doubted';
     // The first time, doubt is enough whatever the host answers.
     const looking = this.#lookUp(key, name);
@@ -83,21 +85,22 @@ export class Installations {
       return null;
     }
     const at = systemClock.now();
-    if (isSecond) {
-      this.#remove({ ...(current ?? name), id }, at);
-      return 'removed';
-    }
+    if (missingAt !== null && isSecond) return this.#remove({ ...(current ?? name), id }, missingAt, at);
     this.#installed.setMissing(id, at);
     return 'doubted';
   }
 
-  #remove(repository: NumberedRepository, at: number): void {
+  /** Takes a removal for a stop, unless somebody has welcomed the service since. */
+  #remove(repository: NumberedRepository, missingAt: number, at: number): AppAbsence | null {
     const { id } = repository;
     this.#installed.delete(id);
+    const before = this.#stances.stance(id, WHOLE);
+    if (before?.word === 'welcome' && before.saidBy !== NOBODY && before.at > missingAt) return null;
     // What a person has said before, only people take back.
-    if (this.#stances.stance(id, WHOLE)?.word !== 'stop')
+    if (before?.word !== 'stop')
       this.#stances.setStance(repository, WHOLE, { word: 'stop', at, saidBy: NOBODY, since: at });
     this.#stopped(repository, at);
+    return 'removed';
   }
 
   /** Looks a repository up; null: the account does not see it. @throws HostError */
@@ -113,11 +116,14 @@ export class Installations {
    * was, or installed again where it was removed.
    * @returns whether there are some.
    */
-  want(names: readonly RepositoryName[]): boolean {
-    const isStopped = (name: RepositoryName) => this.#stances.said(name, null).stoppedAt !== null;
-    const known = names.filter((name) => this.#installed.find(name) !== null || isStopped(name));
-    for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
+  want(repositories: readonly NamedRepository[]): boolean {
+    const known = repositories.filter(({ id, ...name }) => this.#isKnown(name) || this.#installed.has(id));
+    for (const one of known) this.#toAskAgain.set(fullName(one).toLowerCase(), one);
     return known.length > 0;
+  }
+
+  #isKnown(name: RepositoryName): boolean {
+    return this.#installed.find(name) !== null || this.#stances.said(name, null).stoppedAt !== null;
   }
 
   /** Asks the host for what webhooks have told of the App. Never rejects. */
@@ -135,14 +141,22 @@ export class Installations {
     this.#toConfirm = new Set();
   }
 
-  /** Whoever is asked notes the answer, as always. */
-  async #ask({ access, config }: Reached, repositories: readonly RepositoryName[]): Promise<void> {
-    for (const repository of repositories) {
-      access.writers?.expireInstallation(repository);
+  /**
+   * Asks where the App is. Whoever is asked notes the answer, as always. A host that does not answer
+   * is not asked for the rest, because the bot's other threads wait meanwhile.
+   */
+  async #ask({ access, config, host }: Reached, names: readonly RepositoryName[]): Promise<void> {
+    for (const { owner, name } of names) {
+      const repository = { owner, name };
       try {
+        // A name that is not known may be the new one of a repository that is.
+        const current = this.#isKnown(repository) ? null : await this.#lookUp(host.key, repository);
+        if (current !== null) this.#installed.correctNames(current, current.id);
+        access.writers?.expireInstallation(repository);
         await access.writers?.isInstalled(repository);
       } catch (error) {
         loggerOf(config).warn('the GitHub App could not be used', { error });
+        if (hostFailureOf(error).status === null) return;
       }
     }
   }

@@ -45,6 +45,11 @@ export class SqlInstalled {
     return rows.toArray()[0] ?? null;
   }
 
+  /** Tells if an App was seen in the repository of this number. */
+  has(id: number | null): boolean {
+    return this.#table().exec('SELECT 1 FROM installations WHERE id = ?', id).toArray().length > 0;
+  }
+
   /** Notes that an App is there. What was read stays read, as the repository may have been renamed. */
   add({ id, ...name }: NumberedRepository, app: number, now: number): void {
     this.correctNames(name, id);

@@ -7,7 +7,7 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import { OVERLAP_MS, SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
-import type { TouchedThread } from '../../events/hook-delivery.ts';
+import type { NamedRepository, TouchedThread } from '../../events/hook-delivery.ts';
 import { mentionOf } from '../../events/maintainer-words.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account } from '../../host/code-host.ts';
@@ -82,12 +82,30 @@ export class NotificationFeed extends DurableObject<Env> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
     const activity = openActivity(reached.access, () => this.#takeCall());
+    await this.#alone(reached, async () => {
+      if (reached.host.app !== undefined) {
+        await this.#installations.confirm(reached, cronTime);
+        await this.#noteOfApp(reached, activity, cronTime);
+      }
+      await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+      await this.#lookAtAccount(reached, activity, cronTime);
+    });
+    return this.#stopped.splice(0);
+  }
+
+  /** Keeps other runs out, also if the disk fails in the middle. */
+  async #alone({ http }: Reached, work: () => Promise<void>): Promise<void> {
     this.#isRunning = true;
-    if (reached.host.app !== undefined) {
-      await this.#installations.confirm(reached, cronTime);
-      await this.#noteOfApp(reached, activity, cronTime);
+    try {
+      await work();
+    } finally {
+      http.closeIdle();
+      this.#isRunning = false;
     }
-    await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+  }
+
+  /** Never rejects. */
+  async #lookAtAccount(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
       // Maintainers speak to the new name.
@@ -97,11 +115,8 @@ export class NotificationFeed extends DurableObject<Env> {
     await this.#account.look(activity, { ...news, renamed }, cronTime).catch((error: unknown) => {
       if (error instanceof CallsUsedUp) return;
       const logger = loggerOf(reached.config);
-      logger.warn('the bot account could not be looked at', { host: hostKey, error });
+      logger.warn('the bot account could not be looked at', { host: reached.host.key, error });
     });
-    reached.http.closeIdle();
-    this.#isRunning = false;
-    return this.#stopped.splice(0);
   }
 
   /** Examines what is due since a webhook has named it. What fails is left to the next run. */
@@ -110,15 +125,14 @@ export class NotificationFeed extends DurableObject<Env> {
     if (reached === null || reached.host.token === null) return;
     if (this.#isRunning) return this.ctx.storage.setAlarm(systemClock.now() + SETTLED_MS);
     const activity = openActivity(reached.access, () => this.#takeWokenCall());
-    this.#isRunning = true;
-    await this.#installations.askAgain(reached);
-    await this.#follow(reached, activity, async (settings) => {
-      await examineDue(settings, systemClock.now());
-      // A thread that turns out to be somebody else's is read only now.
-      await examineDue(settings, systemClock.now());
+    await this.#alone(reached, async () => {
+      await this.#installations.askAgain(reached);
+      await this.#follow(reached, activity, async (settings) => {
+        await examineDue(settings, systemClock.now());
+        // A thread that turns out to be somebody else's is read only now.
+        await examineDue(settings, systemClock.now());
+      });
     });
-    reached.http.closeIdle();
-    this.#isRunning = false;
     this.#wokenAt = systemClock.now();
   }
 
@@ -236,8 +250,8 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /** Has the host asked within seconds what has become of the App; see `Installations.want`. */
-  async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
-    if (this.#installations.want(names)) await this.#wakeSoon(systemClock.now());
+  async wakeInstallations(named: readonly NamedRepository[]): Promise<void> {
+    if (this.#installations.want(named)) await this.#wakeSoon(systemClock.now());
   }
 
   /**
@@ -248,7 +262,7 @@ export class NotificationFeed extends DurableObject<Env> {
     const key = fullName(name).toLowerCase();
     if (this.#stances.isStoppedBy(name, NOBODY) && askedAgain.get(key) === null) {
       askedAgain.set(key, true);
-      await this.wakeInstallations([name]);
+      await this.wakeInstallations([{ ...name, id }]);
     }
     if (id !== null) this.#installed.correctNames(name, id);
     const said = this.#stances.said(name, id);

@@ -7,7 +7,9 @@ import { env } from 'cloudflare:workers';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { SqlStances } from '../../../src/durable/notification-feed/stances.ts';
 import { SETTLED_MS } from '../../../src/events/feed-cursor.ts';
+import { WHOLE } from '../../../src/events/hear.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import type { RepositoryName } from '../../../src/words/repository-name.ts';
 import { fullName } from '../../../src/words/repository-name.ts';
@@ -77,9 +79,11 @@ function repository(full_name: string, id: number) {
   return { id, name, full_name, owner: { login }, private: false, archived: false, size: 1, fork: false };
 }
 
+const named = (name: RepositoryName) => ({ ...name, id: repositories[fullName(name)]?.id ?? null });
+
 /** Lets a webhook of the App come that names repositories, and the feed ask the host. */
 async function hook(...names: RepositoryName[]): Promise<string[]> {
-  await feed().wakeInstallations(names);
+  await feed().wakeInstallations(names.map(named));
   vi.setSystemTime(Date.now() + SETTLED_MS);
   host.requests.length = 0;
   await runDurableObjectAlarm(feed());
@@ -133,6 +137,30 @@ describe('an App that is missing', () => {
     expect([await runAfter(9), await stoppedAt()]).toEqual([[], null]);
   });
 
+  it('stops nothing if somebody welcomes the service after the removal', async () => {
+    await seen();
+    repositories['octo/hello']!.isInstalled = false;
+    await hook(HELLO);
+    await runInDurableObject(feed(), (_, { storage }) => {
+      const at = Date.now() + MINUTE_MS;
+      const stances = new SqlStances(storage.sql);
+      stances.setStance({ ...HELLO, id: ID }, WHOLE, { word: 'welcome', at, saidBy: 2, since: at });
+    });
+    expect([await runAfter(11), await stoppedAt()]).toEqual([[], null]);
+    expect(await seen()).toBeNull();
+  });
+
+  it('costs one call while the host does not answer, however many repositories wait', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const names = Array.from({ length: 20 }, (_, at) => ({ owner: 'octo', name: `repo-${at}` }));
+    for (const [at, name] of names.entries()) repositories[fullName(name)] = { id: at + 100, isInstalled: true };
+    for (const name of names) await seen(name);
+    host.disturb = () => {
+      throw new TypeError('no answer');
+    };
+    expect(await hook(...names)).toHaveLength(1);
+  });
+
   it('stays doubted while the host fails', async () => {
     vi.spyOn(console, 'log').mockImplementation(() => {});
     await seen();
@@ -161,7 +189,7 @@ describe('an App that is missing', () => {
 
   it('costs one call for a flood of deliveries', async () => {
     await seen();
-    await Promise.all(Array.from({ length: 100 }, () => feed().wakeInstallations([HELLO])));
+    await Promise.all(Array.from({ length: 100 }, () => feed().wakeInstallations([named(HELLO)])));
     expect(await hook(HELLO)).toEqual([INSTALLATION]);
   });
 
@@ -207,6 +235,13 @@ describe('a repository that was renamed', () => {
     expect(await stoppedAt()).not.toBeNull();
   });
 
+  it('is stopped when a webhook tells of the removal under the new name', async () => {
+    await seen();
+    rename();
+    expect(await remove(MOVED)).toMatchObject([MOVED]);
+    expect(await stoppedAt()).not.toBeNull();
+  });
+
   it('is known again by its number when the App is seen under the new name', async () => {
     await seen();
     rename();
@@ -226,6 +261,20 @@ describe('a repository that was renamed', () => {
     expect(await runAfter(11)).toEqual([]);
     expect([await stoppedAt(8), await stoppedAt(ID)]).toEqual([null, null]);
   });
+});
+
+it('a run that fails in the middle keeps no later one out', async () => {
+  await seen();
+  const renameTable = (from: string, to: string) =>
+    runInDurableObject(feed(), (_, { storage }) =>
+      storage.sql.exec(`ALTER TABLE ${from} RENAME TO ${to}`).toArray(),
+    );
+  repositories['octo/hello']!.isInstalled = false;
+  await hook(HELLO);
+  await renameTable('installations', 'gone');
+  await expect(runAfter(11)).rejects.toThrow('no such table');
+  await renameTable('gone', 'installations');
+  expect(await runAfter(1)).toMatchObject([HELLO]);
 });
 
 it('without an App, nothing is asked and no table is made', async () => {
