@@ -3,7 +3,7 @@
  * never the password.
  */
 import type { TokenProblem } from '../host/account/token-problems.ts';
-import { accountWords } from './account-words.ts';
+import { accountWords, appWords } from './account-words.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 
@@ -171,6 +171,9 @@ function wordsOf(alert: Alert, address: string | null): { title: string; text: s
     }
     case 'token': {
       const { hostName, variable } = alert.account;
+      const lacking = appWords(hostName, alert.problems);
+      if (lacking !== null)
+        return { title: 'The App lacks a permission', text: `${lacking}.`, priority: USUAL };
       const place = `of the bot account at ${hostName}`;
       const { ofAccount, sentence } = accountWords(hostName, place, alert.problems);
       if (ofAccount !== null)

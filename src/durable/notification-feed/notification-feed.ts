@@ -7,10 +7,11 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import { OVERLAP_MS, SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
-import type { TouchedThread } from '../../events/hook-delivery.ts';
+import type { NamedRepository, TouchedThread } from '../../events/hook-delivery.ts';
 import { mentionOf } from '../../events/maintainer-words.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account } from '../../host/code-host.ts';
+import type { AppAbsence } from '../../host/app/github-app.ts';
 import type { AppAccount } from '../../host/rest/actor.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
@@ -23,6 +24,7 @@ import { type AccountNews, accountNews, type Reached, reachHost } from '../../ho
 import { AccountLook } from './account-look.ts';
 import { closeOpened } from './close-opened.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
+import { type HostsApp, Installations, NOBODY } from './installations.ts';
 import { SqlInstalled } from './installed.ts';
 import { SqlStances, type Stopped } from './stances.ts';
 
@@ -31,8 +33,6 @@ export type HeardStop = RepositoryName & { readonly at: number };
 
 /** Key of the App's account. */
 const APP_KEY = 'app';
-/** The number of no account, for what is said by removing the App or installing it again. */
-const NOBODY = 0;
 /** The least time between two examinations that webhooks cause. */
 const BETWEEN_WAKINGS_MS = 10_000;
 
@@ -49,13 +49,12 @@ export class NotificationFeed extends DurableObject<Env> {
   readonly #account: AccountLook;
   readonly #stances: SqlStances;
   readonly #installed: SqlInstalled;
+  readonly #installations: Installations;
   #isRunning = false;
   #bot: Account | null = null;
   #wereCallsUsedUp = false;
   /** Stops that were heard and not yet handed on. */
   readonly #stopped: HeardStop[] = [];
-  /** Repositories whose installation may have changed, by name. */
-  readonly #toAskAgain = new Map<string, RepositoryName>();
   /** When a webhook last had something examined; milliseconds since 1970. */
   #wokenAt = Number.NEGATIVE_INFINITY;
 
@@ -65,6 +64,12 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#account = new AccountLook(ctx.storage.kv);
     this.#stances = new SqlStances(ctx.storage.sql);
     this.#installed = new SqlInstalled(ctx.storage.sql);
+    this.#installations = new Installations(
+      () => this.env,
+      this.#installed,
+      this.#stances,
+      ({ owner, name }, at) => void this.#stopped.push({ owner, name, at }),
+    );
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
@@ -77,9 +82,30 @@ export class NotificationFeed extends DurableObject<Env> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
     const activity = openActivity(reached.access, () => this.#takeCall());
+    await this.#alone(reached, async () => {
+      if (reached.host.app !== undefined) {
+        await this.#installations.confirm(reached, cronTime);
+        await this.#noteOfApp(reached, activity, cronTime);
+      }
+      await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+      await this.#lookAtAccount(reached, activity, cronTime);
+    });
+    return this.#stopped.splice(0);
+  }
+
+  /** Keeps other runs out, also if the disk fails in the middle. */
+  async #alone({ http }: Reached, work: () => Promise<void>): Promise<void> {
     this.#isRunning = true;
-    if (reached.host.app !== undefined) await this.#noteOfApp(reached, activity, cronTime);
-    await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+    try {
+      await work();
+    } finally {
+      http.closeIdle();
+      this.#isRunning = false;
+    }
+  }
+
+  /** Never rejects. */
+  async #lookAtAccount(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
       // Maintainers speak to the new name.
@@ -89,11 +115,8 @@ export class NotificationFeed extends DurableObject<Env> {
     await this.#account.look(activity, { ...news, renamed }, cronTime).catch((error: unknown) => {
       if (error instanceof CallsUsedUp) return;
       const logger = loggerOf(reached.config);
-      logger.warn('the bot account could not be looked at', { host: hostKey, error });
+      logger.warn('the bot account could not be looked at', { host: reached.host.key, error });
     });
-    reached.http.closeIdle();
-    this.#isRunning = false;
-    return this.#stopped.splice(0);
   }
 
   /** Examines what is due since a webhook has named it. What fails is left to the next run. */
@@ -102,15 +125,14 @@ export class NotificationFeed extends DurableObject<Env> {
     if (reached === null || reached.host.token === null) return;
     if (this.#isRunning) return this.ctx.storage.setAlarm(systemClock.now() + SETTLED_MS);
     const activity = openActivity(reached.access, () => this.#takeWokenCall());
-    this.#isRunning = true;
-    await this.#askAgain(reached);
-    await this.#follow(reached, activity, async (settings) => {
-      await examineDue(settings, systemClock.now());
-      // A thread that turns out to be somebody else's is read only now.
-      await examineDue(settings, systemClock.now());
+    await this.#alone(reached, async () => {
+      await this.#installations.askAgain(reached);
+      await this.#follow(reached, activity, async (settings) => {
+        await examineDue(settings, systemClock.now());
+        // A thread that turns out to be somebody else's is read only now.
+        await examineDue(settings, systemClock.now());
+      });
     });
-    reached.http.closeIdle();
-    this.#isRunning = false;
     this.#wokenAt = systemClock.now();
   }
 
@@ -122,15 +144,15 @@ export class NotificationFeed extends DurableObject<Env> {
     try {
       const [, app] = await this.#accounts(activity);
       if (app === undefined) return;
-      for (const { repository, readAt } of this.#installed.toRead(cronTime)) {
+      for (const { id: repositoryId, readAt, ...repository } of this.#installed.toRead(cronTime)) {
         // Whatever comes of it, others are read first next time.
-        this.#installed.note(repository, 'tried', cronTime);
+        this.#installed.note(repositoryId, 'tried', cronTime);
         const touched = await activity.touchedBy(repository, app.login, readAt - OVERLAP_MS);
         const named = touched.map(({ number, isIssue, updatedAt }) => {
           return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
         });
         this.#memory.note(named, systemClock.now());
-        this.#installed.note(repository, 'read', cronTime);
+        this.#installed.note(repositoryId, 'read', cronTime);
       }
     } catch (error) {
       if (error instanceof CallsUsedUp) return;
@@ -218,60 +240,18 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
   }
 
-  /**
-   * Notes that maintainers have installed an App in a repository, or that it is missing there. If
-   * they have removed it, that counts as stop, which installing it again takes back.
-   * @returns whether it was removed.
-   */
+  /** Notes what the host says of an App; see `Installations.note`. */
   async noteInstalled(
-    { key, app }: { readonly key: string; readonly app: number },
+    app: HostsApp,
     name: RepositoryName,
     isInstalled: boolean,
-  ): Promise<boolean> {
-    if (isInstalled === (this.#installed.appIn(name) === app)) return false;
-    const at = systemClock.now();
-    const isStopped = this.#stances.said(name, null).stoppedAt !== null;
-    if (isInstalled && !isStopped) this.#installed.add(name, app, at);
-    const reached = isInstalled && !isStopped ? null : reachHost(this.env, key);
-    if (reached === null) return false;
-    const repository = await openMaintainers(reached.access, () => {}).repository(name);
-    reached.http.closeIdle();
-    const before = this.#stances.stance(repository.id, WHOLE);
-    const said = { at, saidBy: NOBODY, since: at };
-    if (isInstalled) {
-      this.#installed.add(name, app, at);
-      if (before?.saidBy === NOBODY) this.#stances.setStance(repository, WHOLE, { word: 'welcome', ...said });
-      return false;
-    }
-    this.#installed.delete(name);
-    // What a person has said before, only people take back.
-    if (before?.word !== 'stop') this.#stances.setStance(repository, WHOLE, { word: 'stop', ...said });
-    this.#stopped.push({ owner: repository.owner, name: repository.name, at });
-    return true;
+  ): Promise<AppAbsence | null> {
+    return this.#installations.note(app, name, isInstalled);
   }
 
-  /**
-   * Has the host asked, within seconds, whether the App is still installed where it was, or
-   * installed again where it was removed.
-   */
-  async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
-    const isStopped = (name: RepositoryName) => this.#stances.said(name, null).stoppedAt !== null;
-    const known = names.filter((name) => this.#installed.appIn(name) !== null || isStopped(name));
-    for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
-    if (known.length > 0) await this.#wakeSoon(systemClock.now());
-  }
-
-  /** Asks the host for what webhooks have told of the App. Never rejects. */
-  async #askAgain({ access, config }: Reached): Promise<void> {
-    const repositories = [...this.#toAskAgain.values()];
-    this.#toAskAgain.clear();
-    for (const repository of repositories) {
-      access.writers?.forgetInstallation(repository);
-      // A removal is noted by whoever is asked, as always.
-      await access.writers?.isInstalled(repository).catch((error: unknown) => {
-        loggerOf(config).warn('the GitHub App could not be used', { error });
-      });
-    }
+  /** Has the host asked within seconds what has become of the App; see `Installations.want`. */
+  async wakeInstallations(named: readonly NamedRepository[]): Promise<void> {
+    if (this.#installations.want(named)) await this.#wakeSoon(systemClock.now());
   }
 
   /**
@@ -282,13 +262,29 @@ export class NotificationFeed extends DurableObject<Env> {
     const key = fullName(name).toLowerCase();
     if (this.#stances.isStoppedBy(name, NOBODY) && askedAgain.get(key) === null) {
       askedAgain.set(key, true);
-      await this.wakeInstallations([name]);
+      await this.wakeInstallations([{ ...name, id }]);
     }
-    return this.#stances.said(name, id);
+    if (id !== null) this.#installed.correctNames(name, id);
+    const said = this.#stances.said(name, id);
+    return { ...said, isAny: said.isAny || this.#installed.mayBeRenamed(name) };
   }
 
   async stopped(most: number): Promise<readonly Stopped[]> {
     return this.#stances.stopped(most);
+  }
+
+  /**
+   * Gives the login of an App that maintainers may install.
+   * @param name null: anywhere.
+   * @returns null: it is not known yet, or there already, or they want nothing of the service.
+   */
+  async appToOffer(app: number, name: RepositoryName | null): Promise<string | null> {
+    const known = this.ctx.storage.kv.get<AppAccount>(APP_KEY);
+    if (known?.app !== app) return null;
+    const isOfNoUse =
+      name !== null &&
+      (this.#installed.find(name) !== null || this.#stances.said(name, null).stoppedAt !== null);
+    return isOfNoUse ? null : known.login;
   }
 
   async #listener(reached: Reached, activity: ActivityHost, stopped: Listener['stopped']): Promise<Listener> {

@@ -50,7 +50,7 @@ describe('when little is left of what the account may create', exhaustive, () =>
     expect(await creationsLeft()).toBe(13);
     const refused = await open();
     expect(refused.status).toBe(429);
-    expect(refused.body['error']).toMatch(/ limits the bot account, .*try again in about an hour$/);
+    expect(refused.body['error']).toMatch(/ limits this service, .*try again in about an hour$/);
     const lines = await expectRefused(
       bed,
       upstream,

@@ -56,6 +56,16 @@ async function expectStopped(clone: Clone): Promise<void> {
   await expect.poll(() => isStopped(clone), { interval: 1_000 }).toBe(true);
 }
 
+/** Waits until the host has said twice that the App is missing, and what that stops. */
+async function expectRemoved(clone: Clone): Promise<void> {
+  await clone.commit();
+  const isRemoved = async () => {
+    await bed.service.runScheduled(Date.now() + 11 * MINUTE_MS);
+    return isStopped(clone);
+  };
+  await expect.poll(isRemoved, { interval: 1_000 }).toBe(true);
+}
+
 /** Counts the questions to the host about installations. */
 const lookedUp = () => bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
 
@@ -115,7 +125,7 @@ describe('a delivery', exhaustive, () => {
     expect(await isStopped(clone)).toBe(false);
     apps.uninstall(on.owner);
     await sendInstallation();
-    await expectStopped(clone);
+    await expectRemoved(clone);
   });
 
   it.each([
@@ -131,7 +141,7 @@ describe('a delivery', exhaustive, () => {
     }
     apps.uninstall(on.owner);
     await sendInstallation();
-    await expectStopped(clone);
+    await expectRemoved(clone);
     apps.install(on.owner, null);
     await sendInstallation();
     await expect.poll(() => isStopped(clone), { interval: 1_000 }).toBe(isSaid);

@@ -50,6 +50,8 @@ it.each([
   ['the account is suspended', AT_HOST(403, { whose: 'ours', lasts: 'final' }), 'later', true],
   // Else whoever invites the App could make all others wait.
   ['the host asks the App there for a pause', AT_HOST(429, LOCAL_PAUSE), 'later', false],
+  // Its maintainers or the operator mend it.
+  ['the host refuses the App there', AT_HOST(403, { lasts: 'final', isLocal: true }), 'later', false],
   ['the repository is gone', AT_HOST(404, { whose: 'person', lasts: 'final' }), 'later', false],
 ] as const)('%s', (_, error, kind, isForAll) => {
   expect(failureOf(error, 0)).toMatchObject({ failure: { kind }, isForAll });
