@@ -106,7 +106,10 @@ export class SqlInstalled {
   }
 
   /** Lists rows of which the name is known now. */
-  #named<Row extends NamedRow>(question: string, until: number): readonly (RepositoryName & Omit<Row, 'name'>)[] {
+  #named<Row extends NamedRow>(
+    question: string,
+    until: number,
+  ): readonly (RepositoryName & Omit<Row, 'name'>)[] {
     const rows = this.#table().exec<Row & Record<string, SqlStorageValue>>(question, until, READ_PER_RUN);
     return rows.toArray().flatMap(({ name: full, ...row }) => {
       const [owner = '', name = ''] = full.split('/');

@@ -241,11 +241,7 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /** Notes what the host says of an App; see `Installations.note`. */
-  async noteInstalled(
-    app: HostsApp,
-    name: RepositoryName,
-    isInstalled: boolean,
-  ): Promise<AppAbsence | null> {
+  async noteInstalled(app: HostsApp, name: RepositoryName, isInstalled: boolean): Promise<AppAbsence | null> {
     return this.#installations.note(app, name, isInstalled);
   }
 

@@ -153,7 +153,8 @@ describe('an App that is missing', () => {
   it('costs one call while the host does not answer, however many repositories wait', async () => {
     vi.spyOn(console, 'log').mockImplementation(() => {});
     const names = Array.from({ length: 20 }, (_, at) => ({ owner: 'octo', name: `repo-${at}` }));
-    for (const [at, name] of names.entries()) repositories[fullName(name)] = { id: at + 100, isInstalled: true };
+    for (const [at, name] of names.entries())
+      repositories[fullName(name)] = { id: at + 100, isInstalled: true };
     for (const name of names) await seen(name);
     host.disturb = () => {
       throw new TypeError('no answer');

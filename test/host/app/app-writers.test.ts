@@ -1,5 +1,6 @@
 /** Who writes in a repository: installed, changed, suspended, removed, and out of reach. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { NEW_TOKEN_UNKNOWN, NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { openMaintainers, openThreads } from '../../../src/host/open.ts';
 import { hostFailureOf } from '../../../src/words/host-error.ts';
@@ -120,10 +121,10 @@ describe('nothing new is written', () => {
 
 describe('a new token that the host does not know everywhere yet', () => {
   it.each([
-    [401, 'Bad credentials'],
-    [403, 'Resource not accessible by integration'],
-  ])('is tried again after a moment: %i', async (status, message) => {
-    host.state.lag = { ms: 2_000, refuse: () => Response.json({ message }, { status }) };
+    [401, NEW_TOKEN_UNKNOWN],
+    [403, NOT_ACCESSIBLE],
+  ])('is tried again after a moment: %i', async (status, { body }) => {
+    host.state.lag = { ms: 2_000, refuse: () => Response.json(body, { status }) };
     expect(await post()).toMatchObject({ app: APP });
     expect([writers(), host.clock.slept, host.lacking]).toEqual([['ghs_1', 'ghs_1'], [3_000], 0]);
   });
@@ -173,7 +174,7 @@ describe('a private report is sent', () => {
   it('by nobody while it is suspended, or cannot be asked', async () => {
     host.state.installation = { ...installedAs(5, REPORTING), suspended_at: '2026-11-22T00:00:00Z' };
     await expect(host.writers.forReport(NAME)).rejects.toMatchObject({ code: 'refused' });
-    host.app.expire(NAME);
+    forgetEverything();
     host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
     expect(await host.writers.forReport(NAME)).toBeNull();
   });
@@ -246,10 +247,10 @@ describe('what the host refuses to the App in a repository', () => {
   });
 
   it('is told as a refusal of the App, of which the operator hears', async () => {
-    const message = 'Resource not accessible by integration';
-    host.state.refused = () => Response.json({ message }, { status: 403 });
+    const { body, status } = NOT_ACCESSIBLE;
+    host.state.refused = () => Response.json(body, { status });
     await expect(post()).rejects.toMatchObject({
-      publicMessage: `host.test refuses the App of this service: ${message} (403)`,
+      publicMessage: `api.host.test refuses the App of this service: ${body.message} (403)`,
     });
     expect(host.lacking).toBe(1);
   });

@@ -54,7 +54,7 @@ describe('an installation', () => {
     host.state.broken = () => Response.json(APP_GONE.body, { status: APP_GONE.status });
     await expect(host.app.standing(NAME)).rejects.toMatchObject({
       failure: { whose: 'ours' },
-      publicMessage: 'host.test refuses the App of this service: Integration not found (404)',
+      publicMessage: 'api.host.test refuses the App of this service: Integration not found (404)',
     });
     expect(host.noted).toEqual(['octo/hello yes']);
   });

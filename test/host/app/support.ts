@@ -50,7 +50,7 @@ export class AppHost {
     revoked: new Set(),
     broken: null,
     refused: null,
-    lag: { ms: 0, refuse: () => json(401, { message: 'Bad credentials' }) },
+    lag: { ms: 0, refuse: () => json(401, {}) },
     hidesSuspension: false,
     permission: 'write',
     authors: [],

@@ -46,7 +46,7 @@ describe.each(['/privacy', '/maintainers', '/docs'])('%s', (path) => {
 });
 
 it('says that the service has no App, if it has none', async () => {
-  expect(await get('/maintainers')).toContain('The address of this service's: <code>none</code>');
+  expect(await get('/maintainers')).toContain(`The address of this service's: <code>none</code>`);
 });
 
 it('shows badges that can be copied as they are', async () => {
