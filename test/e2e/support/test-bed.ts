@@ -228,7 +228,8 @@ export class TestBed {
     const fetches = this.fetches.splice(0);
     if (fetches.length > 0) throw new Error(`the runtime's fetch was used: ${fetches.join(', ')}`);
     const betrayals = this.#told.betrayals.splice(0);
-    if (betrayals.length > 0) throw new Error(`the log has a secret of the operator: ${betrayals.join('; ')}`);
+    if (betrayals.length > 0)
+      throw new Error(`the log has a secret of the operator: ${betrayals.join('; ')}`);
     const leaks = await this.tripwire.check();
     if (leaks.length > 0) throw new Error(`${leaks.length} leaks to the host:\n${describeAll(leaks)}`);
   }
