@@ -54,7 +54,7 @@ it.each(['/new-issue', '/send-file', '/reply', '/reply?to=12'])(
 it('a thread that does not exist is said to be missing beside those that are open', async () => {
   const missing = await clientOf().get(`/v1/gh/${(await withIssue()).fullName}/reply?to=99`);
   expect(missing.status).toBe(404);
-  for (const words of ['has no issue or pull request #99', 'Slow']) expect(textOf(missing)).toContain(words);
+  for (const words of ['has no issue or pull request #99', 'Slow']) expect(wordsOf(missing)).toContain(words);
 });
 
 it('suspended, full or without somebody to reach, the forms say so', async () => {
