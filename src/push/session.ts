@@ -31,6 +31,7 @@ import {
   waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
+import { withWrongHash } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import { changesText } from './judge/updated-commits.ts';
 import { withdrawalAdvice } from './judge/work.ts';
@@ -52,7 +53,6 @@ import {
 } from './reply/banner.ts';
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
-import { withWrongHash } from './unrecorded.ts';
 import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 

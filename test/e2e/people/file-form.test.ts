@@ -93,7 +93,8 @@ it('an update sends all commits again', exhaustive, async () => {
 it('commits that are open already are told, with the form that updates them', exhaustive, async () => {
   const { clone, client, path, contribution } = await began();
   await clone.commit({ message: 'One\n' });
-  const look = async () => client.postFile(path, (await client.get(path)).fields, await bundleOf(contribution));
+  const look = async () =>
+    client.postFile(path, (await client.get(path)).fields, await bundleOf(contribution));
   const opened = await client.postFile(path, (await look()).fields, null);
   await clone.commit({ message: 'Two\n' });
   const words = wordsOf(await look());
