@@ -112,7 +112,7 @@ function openWriters(
 /** Apps of whose missing permission this isolate has told today. */
 const lackingApps = new Recent<true>({ lifeMs: 24 * 60 * 60 * 1000, most: 100 });
 
-/** Tells the operator that the account writes in place of an App, because that lacks a permission. */
+/** Tells the operator that the account writes in place of an App that lacks a permission. */
 function tellLacking(env: AccountEnv, config: LogConfig, host: HostConfig): void {
   const name = `${accountOf(host)}:app`;
   if (lackingApps.get(name) !== null) return;

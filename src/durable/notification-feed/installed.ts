@@ -50,7 +50,7 @@ export class SqlInstalled {
     return this.#table().exec('SELECT 1 FROM installations WHERE id = ?', id).toArray().length > 0;
   }
 
-  /** Notes that an App is there. What was read stays read, as the repository may have been renamed. */
+  /** Notes that an App is there. A repository that was renamed stays read up to where it was. */
   add({ id, ...name }: NumberedRepository, app: number, now: number): void {
     this.correctNames(name, id);
     this.#table().exec(

@@ -219,12 +219,12 @@ it('an App that was installed again is found without a webhook, once somebody as
   expect(await stoppedAt()).toBeNull();
 });
 
-describe('a repository that was renamed', () => {
-  const rename = () => {
-    repositories['octo/moved'] = repositories['octo/hello']!;
-    delete repositories['octo/hello'];
-  };
+function rename(): void {
+  repositories['octo/moved'] = repositories['octo/hello']!;
+  delete repositories['octo/hello'];
+}
 
+describe('a repository that was renamed', () => {
   it('is stopped when the App is removed, though nobody has pushed to the new name', async () => {
     await seen();
     rename();
@@ -264,12 +264,14 @@ describe('a repository that was renamed', () => {
   });
 });
 
+function renameTable(from: string, to: string): Promise<unknown> {
+  return runInDurableObject(feed(), (_, { storage }) =>
+    storage.sql.exec(`ALTER TABLE ${from} RENAME TO ${to}`).toArray(),
+  );
+}
+
 it('a run that fails in the middle keeps no later one out', async () => {
   await seen();
-  const renameTable = (from: string, to: string) =>
-    runInDurableObject(feed(), (_, { storage }) =>
-      storage.sql.exec(`ALTER TABLE ${from} RENAME TO ${to}`).toArray(),
-    );
   repositories['octo/hello']!.isInstalled = false;
   await hook(HELLO);
   await renameTable('installations', 'gone');
