@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { type FakeRequest, FakeThreads } from '../../durable/support/fake-threads.ts';
-import { holdClock } from '../../durable/support/pseudonym.ts';
+import { holdClock } from '../../support/clock.ts';
 import { type Call, post } from '../support/json-caller.ts';
 
 const bindings = env as unknown as Env;
