@@ -23,7 +23,7 @@ import type { Preview, Refusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import type { Arrival, Outcome } from '../../../push/session.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
-import { limited } from '../../../streams/body.ts';
+import { LimitedSource } from '../../../streams/body.ts';
 import { type Finding, linesOf } from '../../../words/finding.ts';
 import { type Door, pushPosted } from '../../git/door.ts';
 import { BUNDLE_DOOR } from '../../git/doors.ts';
@@ -65,7 +65,7 @@ export async function sendFile(
   const door = isBundle ? BUNDLE_DOOR : patchDoor(c, target, searchedIn(place, form.fields));
   const file = new WatchedFile(reader, isPublished ? seen : '', memory);
   const reply = new NotedReply();
-  const body = limited(file.source, door.maxBytes);
+  const body = new LimitedSource(file.source, door.maxBytes);
   const options = [...optionsOf(form.fields), ...(isPublished ? given('yes', yes) : ['preview'])];
   const keyed = isPublished ? new KeyedRequest(c, token.text) : null;
   const posted = { body, reader: new ByteReader(body), options, keyed, reply };
