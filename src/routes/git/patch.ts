@@ -31,7 +31,7 @@ import { ClientPushLimits } from '../../service/push-limits.ts';
 import { ServicePushStore } from '../../service/push-store.ts';
 import type { PushSpool } from '../../spool/spool.ts';
 import { BodyBytes } from '../../streams/body-bytes.ts';
-import { heldReads, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
+import { heldReads, readCommit, type ReadObjects, readsOf } from '../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../upstream/upstream-refs.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { announcedBytes } from './git-http.ts';
@@ -207,11 +207,7 @@ async function onBase(
       `${fullName(name)} has no branch ${named === null ? 'yet' : `"${named}"`}.`,
     ]);
   const { oid: tip, name: refName } = branch;
-  const read = heldReads(
-    (request, maxBytes) => host.transport.readObjects(name, request, maxBytes),
-    host.memory,
-    FILE_COPIES,
-  );
+  const read = heldReads(readsOf(host.transport, name), host.memory, FILE_COPIES);
   const series = await steps.run('lookup', async () => {
     const { tree, committedAt } = await readCommit(read, tip);
     return apply({ tip, tree, committedAt }, read);

@@ -24,6 +24,7 @@ import { NotedReply } from '../../../push/reply/reply.ts';
 import type { Arrival, Outcome } from '../../../push/session.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { LimitedSource } from '../../../streams/body.ts';
+import { readsOf } from '../../../upstream/tree-reader.ts';
 import { type Finding, linesOf } from '../../../words/finding.ts';
 import { type Door, pushPosted } from '../../git/door.ts';
 import { BUNDLE_DOOR } from '../../git/doors.ts';
@@ -132,12 +133,7 @@ async function compared(run: PushRun, { push }: Preview, { spool }: ReceivedPack
   const { transport, memory } = run.host;
   const pack = storedPack(await fewInMemory(spool, memory), 0);
   const { commits, boundary, repository } = push;
-  return changesOf(
-    { commits, boundary, pack },
-    (request, maxBytes) => transport.readObjects(repository, request, maxBytes),
-    memory,
-    difference,
-  );
+  return changesOf({ commits, boundary, pack }, readsOf(transport, repository), memory, difference);
 }
 
 function shownOf(preview: Preview): Omit<FilePreview, 'changes' | 'seen' | 'held'> {
