@@ -62,8 +62,8 @@ export function pushHost(
   scope: HostScope,
   { timeoutMs, memory }: { readonly timeoutMs?: number; readonly memory?: MemoryHold } = {},
 ): PushHost {
-  const { env, config, host, http, logger } = scope;
-  const repositories = openRepositories(openHostAccess(env, config, host, http));
+  const { env, host, http } = scope;
+  const repositories = openRepositories(openHostAccess(scope));
   return {
     ...historyHost(scope, memory, repositories, timeoutMs),
     hostKey: host.key,
@@ -71,9 +71,8 @@ export function pushHost(
     repositories,
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
-    botLogin: (isQuiet) => botLogin(env, config, host, http, isQuiet),
-    policy: (repository, looked) =>
-      openPolicies(env, config, host, logger, http).of(repository, { looked, isUrgent: true }),
+    botLogin: (isQuiet) => botLogin(scope, isQuiet),
+    policy: (repository, looked) => openPolicies(scope).of(repository, { looked, isUrgent: true }),
     said: (repository) => readFrom(() => feedOf(env, host.key).said(repository, null)),
   };
 }

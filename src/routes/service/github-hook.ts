@@ -81,8 +81,7 @@ async function readDelivery(c: Context<AppEnv>, secret: string, memory: MemoryHo
 
 /** Forgets where the App is installed, and has the host asked whether it still is where it was. */
 async function lookAgain(c: Context<AppEnv>, repositories: readonly RepositoryName[]): Promise<void> {
-  const { config, http } = c.var;
-  const { writers } = openHostAccess(c.env, config, config.hosts[0], http);
+  const { writers } = openHostAccess({ ...scopeOf(c), host: c.var.config.hosts[0] });
   for (const repository of repositories) writers?.forgetInstallation(repository);
   await feedOf(c.env, MAIN_HOST).wakeInstallations(repositories);
 }
