@@ -289,6 +289,24 @@ export const APP_TOKEN_UNREADABLE: KnownAnswer = {
 };
 
 /**
+ * A token of an installation that was made a moment ago, and is not known everywhere yet. Source:
+ * octokit/auth-app.js#65.
+ */
+export const NEW_TOKEN_UNKNOWN = {
+  status: 401,
+  body: { message: 'Bad credentials', documentation_url: DOCS },
+} satisfies Answer;
+
+/**
+ * A permission that a token lacks, or, in its first seconds, not everywhere yet. Source:
+ * octokit/auth-app.js#589, actions/create-github-app-token#258.
+ */
+export const NOT_ACCESSIBLE = {
+  status: 403,
+  body: { message: 'Resource not accessible by integration', documentation_url: DOCS },
+} satisfies Answer;
+
+/**
  * There is no such App, or no longer; for every repository. Source:
  * issc29/probot-prevent-public-repos#4, actions/create-github-app-token#76.
  */

@@ -73,7 +73,6 @@ export interface Sandbox {
   readonly apps: Apps;
   /** Requests that have been received so far, in order. */
   readonly captured: readonly CapturedRequest[];
-  clearCaptured(): void;
   /**
    * Makes an empty repository. Answers the folder of its bare Git repository, to which tests may
    * push.
@@ -128,7 +127,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     get captured() {
       return capture.list();
     },
-    clearCaptured: () => capture.clear(),
     createRepository: (wanted) => host.pathOf(host.createRepository(wanted)),
     hasRepository: ({ owner, name }) => store.findRepository(owner, name) !== undefined,
     repositoryPath: (owner, name) => host.pathOf({ owner, name }),

@@ -15,6 +15,7 @@ import { AccountBackOff } from './host/account/account-back-off.ts';
 import { AppWriters } from './host/app/app-writers.ts';
 import { GitHubApp, type Installation } from './host/app/github-app.ts';
 import { type CallMeter, callMeter } from './host/account/account-budget.ts';
+import type { TokenProblem } from './host/account/token-problems.ts';
 import { TokenWatch } from './host/account/token-watch.ts';
 import { openRepositories } from './host/open.ts';
 import type { RestAccess } from './host/rest/rest.ts';
@@ -110,7 +111,22 @@ function openWriters(
     accountOf: accountOfInstallation,
     limitsOf: (one) => ({ ...limitsOf(env, host, accountOfInstallation(one)), tokenWatch: UNWATCHED }),
     failed: (error) => loggerOf(config).warn('the GitHub App could not be used', { error }),
+    lacking: () => tellLacking(env, config, host),
+    clock: access.clock,
   });
+}
+
+/** Apps of whose missing permission this isolate has told today. */
+const lackingApps = new Recent<true>({ lifeMs: 24 * 60 * 60 * 1000, most: 100 });
+
+/** Tells the operator that the account writes in place of an App, because that lacks a permission. */
+function tellLacking(env: AccountEnv, config: LogConfig, host: HostConfig): void {
+  const name = `${accountOf(host)}:app`;
+  if (lackingApps.get(name) !== null) return;
+  lackingApps.set(name, true);
+  const { hostName } = placeOf(host);
+  loggerOf(config).warn('the App lacks a permission, so the bot account writes in its place', { hostName });
+  tellGuard(env, config, host, name, ['app-permission']);
 }
 
 /** A token that the service makes itself has no problems of which the operator must hear. */
@@ -153,14 +169,26 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     kind: host.kind,
     tell: (problems) => {
       const logger = loggerOf(config);
-      const place = placeOf(host);
       for (const outcome of problems) {
-        logger.warn('something is wrong with the token of the bot account', { ...place, outcome });
+        logger.warn('something is wrong with the token of the bot account', { ...placeOf(host), outcome });
       }
-      const telling = guardOf(env).tokenProblems(accountOf(host), place, problems);
-      waitUntil(telling.catch((error: unknown) => logger.error('nobody is told of the token', { error })));
+      tellGuard(env, config, host, accountOf(host), problems);
     },
   });
+}
+
+/** Reports problems to the guard, which tells the operator. @param name as the guard takes it. */
+function tellGuard(
+  env: AccountEnv,
+  config: LogConfig,
+  host: HostConfig,
+  name: string,
+  problems: readonly TokenProblem[],
+): void {
+  const telling = guardOf(env).tokenProblems(name, placeOf(host), problems);
+  waitUntil(
+    telling.catch((error: unknown) => loggerOf(config).error('nobody is told of the token', { error })),
+  );
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig, account: string): CallMeter {

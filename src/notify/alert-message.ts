@@ -4,7 +4,7 @@
  * Proved by test/notify/alert.test.ts.
  */
 import { PULL_REQUESTS } from '../limits/limits.ts';
-import { accountWords } from './account-words.ts';
+import { accountWords, appWords } from './account-words.ts';
 import {
   type Action,
   actionsOf,
@@ -91,6 +91,9 @@ const WORDS: { readonly [Kind in Alert['kind']]: WordsOf<Kind> } = {
     priority: HIGH,
   }),
   token({ account: { hostName, variable }, problems }) {
+    const lacking = appWords(hostName, problems);
+    if (lacking !== null)
+      return { title: 'The App lacks a permission', text: `${lacking}.`, priority: USUAL };
     const place = `of the bot account at ${hostName}`;
     const { ofAccount, sentence } = accountWords(hostName, place, problems);
     if (ofAccount !== null)

@@ -33,6 +33,7 @@ import {
   withAdvice,
 } from './delay/keep.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
+import { withdrawalAdvice } from './judge/work.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -51,6 +52,7 @@ import {
 } from './reply/banner.ts';
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
+import { withWrongHash } from './unrecorded.ts';
 import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -124,7 +126,7 @@ export async function receive(
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
     }
-    if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
+    if (taken === null) return arrived({ kind: 'nothing-taken', lines: deletionLines(run, said) });
     logged = 'push';
     // Who wants to withdraw pushes nothing that could be judged.
     if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
@@ -140,6 +142,12 @@ export async function receive(
     await discard();
     return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
   }
+}
+
+/** The command that does what somebody may have meant who deletes a branch. */
+function deletionLines({ settings, target }: PushRun, { deletedRef }: Announced): readonly string[] {
+  if (deletedRef === null) return [];
+  return ['', ...withdrawalAdvice('<hash>', { remoteUrl: settings.remoteUrl(target), door: settings.door })];
 }
 
 /** @throws Refusal */
@@ -189,7 +197,7 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return previewedAs(refusal, agreedCommand(run, task, refusal.preview.yes));
   });
   const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
-  const outcome = full === null ? attempted : refusedAs(full);
+  const outcome = await withHashNamed(run, said, full === null ? attempted : refusedAs(full));
   if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
   await run.tell();
   tell(run, arrival, outcome);
@@ -207,6 +215,13 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     // connection.
     finalLine: refusal?.preview ? null : reason,
   };
+}
+
+/** Names a wrong pr-hash in the refusal by a limit that counts only because of it. */
+async function withHashNamed(run: PushRun, said: Announced, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind !== 'refused') return outcome;
+  const refusal = await withWrongHash(run, said, outcome.refusal);
+  return refusal === outcome.refusal ? outcome : refusedAs(refusal);
 }
 
 /** @param command that passes once the rest is done; null: there is none. */

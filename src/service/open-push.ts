@@ -104,7 +104,7 @@ export function openPush(
     ...names
   }: PushOpening = {},
 ): PushRun {
-  const { config, host, logger, gitClient, addresses } = scope;
+  const { config, host, logger, gitClient, isForeign, addresses } = scope;
   const { shown, published } = addresses;
   const remote = (repository: RepositoryName): string => remotePath(host, repository);
   const settings: PushSettings = {
@@ -121,6 +121,7 @@ export function openPush(
     whenBusy: config.whenBusy,
     writeTimeoutMs: config.writeTimeoutMs,
     client: gitClient,
+    isForeign,
     door: 'git',
     pullRequestFooter: pullRequestFooter(addresses.frontPage, published + MAINTAINERS_PATH),
     hostUrl: host.url,

@@ -113,6 +113,14 @@ describe('an alert', () => {
     },
   );
 
+  it('of an App says what it lacks, and whole the command that says more', () => {
+    const account = { hostName: 'github.com', variable: 'HOSTING_TOKEN' };
+    expect(alertNotification({ kind: 'token', account, problems: ['app-permission'] }, facts)).toMatchObject({
+      title: 'The App lacks a permission',
+      message: expect.stringMatching(/the App at github\.com lacks a permission, .* Run `npm run doctor`: /),
+    });
+  });
+
   const hash = '1a2b3c4d';
   const pardon = { ...facts, tokens: new Map([[pardonOf(hash), 'dd']]) };
   const flagged = { kind: 'moderation', hash, state: 'flagged', reports: 3, isLast: false } as const;

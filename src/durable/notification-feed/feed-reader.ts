@@ -56,15 +56,15 @@ export class FeedReader {
     try {
       const [, app] = await accounts.list(activity);
       if (app === undefined) return;
-      for (const { repository, readAt } of installed.toRead(cronTime)) {
+      for (const { id: repositoryId, readAt, ...repository } of installed.toRead(cronTime)) {
         // Whatever comes of it, others are read first next time.
-        installed.note(repository, 'tried', cronTime);
+        installed.note(repositoryId, 'tried', cronTime);
         const touched = await activity.touchedBy(repository, app.login, readAt - OVERLAP_MS);
         const named = touched.map(({ number, isIssue, updatedAt }) => {
           return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
         });
         memory.note(named, systemClock.now());
-        installed.note(repository, 'read', cronTime);
+        installed.note(repositoryId, 'read', cronTime);
       }
     } catch (error) {
       if (error instanceof CallsUsedUp) return;

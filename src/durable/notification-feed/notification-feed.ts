@@ -7,9 +7,10 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import { SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests } from '../../events/follow.ts';
-import type { TouchedThread } from '../../events/hook-delivery.ts';
+import type { NamedRepository, TouchedThread } from '../../events/hook-delivery.ts';
 import { type SaidWords, WHOLE } from '../../events/hear.ts';
-import { openActivity, openMaintainers } from '../../host/open.ts';
+import type { AppAbsence } from '../../host/app/github-app.ts';
+import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
@@ -18,12 +19,11 @@ import { type AccountNews, accountNews, type Reached, reachHost } from '../../ho
 import { AccountLook } from './account-look.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
 import { FeedReader, type HeardStop, threadId } from './feed-reader.ts';
+import { type HostsApp, Installations, NOBODY } from './installations.ts';
 import { SqlInstalled } from './installed.ts';
 import { ServiceAccounts } from './service-accounts.ts';
 import { SqlStances, type Stopped } from './stances.ts';
 
-/** The number of no account, for what is said by removing the App or installing it again. */
-const NOBODY = 0;
 /** The least time between two examinations that webhooks cause. */
 const BETWEEN_WAKINGS_MS = 10_000;
 
@@ -37,11 +37,10 @@ export class NotificationFeed extends DurableObject<Env> {
   readonly #installed: SqlInstalled;
   readonly #accounts: ServiceAccounts;
   readonly #reader: FeedReader;
+  readonly #installations: Installations;
   #isRunning = false;
   /** Stops that were heard and not yet handed on. */
   readonly #stopped: HeardStop[] = [];
-  /** Repositories whose installation may have changed, by name. */
-  readonly #toAskAgain = new Map<string, RepositoryName>();
   /** When a webhook last had something examined; milliseconds since 1970. */
   #wokenAt = Number.NEGATIVE_INFINITY;
 
@@ -60,6 +59,12 @@ export class NotificationFeed extends DurableObject<Env> {
       installed: this.#installed,
       stopped: this.#stopped,
     });
+    this.#installations = new Installations(
+      () => this.env,
+      this.#installed,
+      this.#stances,
+      ({ owner, name }, at) => void this.#stopped.push({ owner, name, at }),
+    );
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
@@ -72,9 +77,30 @@ export class NotificationFeed extends DurableObject<Env> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
     const activity = openActivity(reached.access, () => this.#reader.takeCall());
+    await this.#alone(reached, async () => {
+      if (reached.host.app !== undefined) {
+        await this.#installations.confirm(reached, cronTime);
+        await this.#reader.noteOfApp(reached, activity, cronTime);
+      }
+      await this.#reader.follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+      await this.#lookAtAccount(reached, activity, cronTime);
+    });
+    return this.#stopped.splice(0);
+  }
+
+  /** Keeps other runs out, also if the disk fails in the middle. */
+  async #alone({ http }: Reached, work: () => Promise<void>): Promise<void> {
     this.#isRunning = true;
-    if (reached.host.app !== undefined) await this.#reader.noteOfApp(reached, activity, cronTime);
-    await this.#reader.follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+    try {
+      await work();
+    } finally {
+      http.closeIdle();
+      this.#isRunning = false;
+    }
+  }
+
+  /** Never rejects. */
+  async #lookAtAccount(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
       this.#accounts.renamed();
@@ -83,11 +109,8 @@ export class NotificationFeed extends DurableObject<Env> {
     await this.#account.look(activity, { ...news, renamed }, cronTime).catch((error: unknown) => {
       if (error instanceof CallsUsedUp) return;
       const logger = loggerOf(reached.config);
-      logger.warn('the bot account could not be looked at', { host: hostKey, error });
+      logger.warn('the bot account could not be looked at', { host: reached.host.key, error });
     });
-    reached.http.closeIdle();
-    this.#isRunning = false;
-    return this.#stopped.splice(0);
   }
 
   /** Examines what is due since a webhook has named it. What fails is left to the next run. */
@@ -96,15 +119,14 @@ export class NotificationFeed extends DurableObject<Env> {
     if (reached === null || reached.host.token === null) return;
     if (this.#isRunning) return this.ctx.storage.setAlarm(systemClock.now() + SETTLED_MS);
     const activity = openActivity(reached.access, () => this.#reader.takeWokenCall());
-    this.#isRunning = true;
-    await this.#askAgain(reached);
-    await this.#reader.follow(reached, activity, async (settings) => {
-      await examineDue(settings, systemClock.now());
-      // A thread that turns out to be somebody else's is read only now.
-      await examineDue(settings, systemClock.now());
+    await this.#alone(reached, async () => {
+      await this.#installations.askAgain(reached);
+      await this.#reader.follow(reached, activity, async (settings) => {
+        await examineDue(settings, systemClock.now());
+        // A thread that turns out to be somebody else's is read only now.
+        await examineDue(settings, systemClock.now());
+      });
     });
-    reached.http.closeIdle();
-    this.#isRunning = false;
     this.#wokenAt = systemClock.now();
   }
 
@@ -146,60 +168,14 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
   }
 
-  /**
-   * Notes that maintainers have installed an App in a repository, or that it is missing there. If
-   * they have removed it, that counts as stop, which installing it again takes back.
-   * @returns whether it was removed.
-   */
-  async noteInstalled(
-    { key, app }: { readonly key: string; readonly app: number },
-    name: RepositoryName,
-    isInstalled: boolean,
-  ): Promise<boolean> {
-    if (isInstalled === (this.#installed.appIn(name) === app)) return false;
-    const at = systemClock.now();
-    const isStopped = this.#stances.said(name, null).stoppedAt !== null;
-    if (isInstalled && !isStopped) this.#installed.add(name, app, at);
-    const reached = isInstalled && !isStopped ? null : reachHost(this.env, key);
-    if (reached === null) return false;
-    const repository = await openMaintainers(reached.access, () => {}).repository(name);
-    reached.http.closeIdle();
-    const before = this.#stances.stance(repository.id, WHOLE);
-    const said = { at, saidBy: NOBODY, since: at };
-    if (isInstalled) {
-      this.#installed.add(name, app, at);
-      if (before?.saidBy === NOBODY) this.#stances.setStance(repository, WHOLE, { word: 'welcome', ...said });
-      return false;
-    }
-    this.#installed.delete(name);
-    // What a person has said before, only people take back.
-    if (before?.word !== 'stop') this.#stances.setStance(repository, WHOLE, { word: 'stop', ...said });
-    this.#stopped.push({ owner: repository.owner, name: repository.name, at });
-    return true;
+  /** Notes what the host says of an App; see `Installations.note`. */
+  async noteInstalled(app: HostsApp, name: RepositoryName, isInstalled: boolean): Promise<AppAbsence | null> {
+    return this.#installations.note(app, name, isInstalled);
   }
 
-  /**
-   * Has the host asked, within seconds, whether the App is still installed where it was, or
-   * installed again where it was removed.
-   */
-  async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
-    const isStopped = (name: RepositoryName) => this.#stances.said(name, null).stoppedAt !== null;
-    const known = names.filter((name) => this.#installed.appIn(name) !== null || isStopped(name));
-    for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
-    if (known.length > 0) await this.#wakeSoon(systemClock.now());
-  }
-
-  /** Asks the host for what webhooks have told of the App. Never rejects. */
-  async #askAgain({ access, config }: Reached): Promise<void> {
-    const repositories = [...this.#toAskAgain.values()];
-    this.#toAskAgain.clear();
-    for (const repository of repositories) {
-      access.writers?.forgetInstallation(repository);
-      // A removal is noted by whoever is asked, as always.
-      await access.writers?.isInstalled(repository).catch((error: unknown) => {
-        loggerOf(config).warn('the GitHub App could not be used', { error });
-      });
-    }
+  /** Has the host asked within seconds what has become of the App; see `Installations.want`. */
+  async wakeInstallations(named: readonly NamedRepository[]): Promise<void> {
+    if (this.#installations.want(named)) await this.#wakeSoon(systemClock.now());
   }
 
   /**
@@ -210,13 +186,29 @@ export class NotificationFeed extends DurableObject<Env> {
     const key = fullName(name).toLowerCase();
     if (this.#stances.isStoppedBy(name, NOBODY) && askedAgain.get(key) === null) {
       askedAgain.set(key, true);
-      await this.wakeInstallations([name]);
+      await this.wakeInstallations([{ ...name, id }]);
     }
-    return this.#stances.said(name, id);
+    if (id !== null) this.#installed.correctNames(name, id);
+    const said = this.#stances.said(name, id);
+    return { ...said, isAny: said.isAny || this.#installed.mayBeRenamed(name) };
   }
 
   async stopped(most: number): Promise<readonly Stopped[]> {
     return this.#stances.stopped(most);
+  }
+
+  /**
+   * Gives the login of an App that maintainers may install.
+   * @param name null: anywhere.
+   * @returns null: it is not known yet, or there already, or they want nothing of the service.
+   */
+  async appToOffer(app: number, name: RepositoryName | null): Promise<string | null> {
+    const known = this.#accounts.knownApp;
+    if (known?.app !== app) return null;
+    const isOfNoUse =
+      name !== null &&
+      (this.#installed.find(name) !== null || this.#stances.said(name, null).stoppedAt !== null);
+    return isOfNoUse ? null : known.login;
   }
 
   /** Answers true once for each repository, by its number, unless stop stands there. */

@@ -23,19 +23,23 @@ export class ServiceAccounts {
    * cannot be asked.
    */
   async list(activity: ActivityHost): Promise<readonly Account[]> {
-    const kv = this.#kv;
     const bot = (this.#bot ??= await activity.account());
-    const known = kv.get<AppAccount>(APP_KEY) ?? null;
+    const known = this.knownApp;
     const app = await activity.appAccount().catch(() => known);
-    if (app !== null && (app.id !== known?.id || app.login !== known.login)) kv.put(APP_KEY, app);
+    if (app !== null && (app.id !== known?.id || app.login !== known.login)) this.#kv.put(APP_KEY, app);
     return app === null ? [bot] : [bot, app];
+  }
+
+  /** The App's account, as it was last known; null: none was. */
+  get knownApp(): AppAccount | null {
+    return this.#kv.get<AppAccount>(APP_KEY) ?? null;
   }
 
   /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
   isNamedIn(mentions: readonly string[]): boolean {
     if (this.#bot === null) return mentions.length > 0;
-    const accounts = [this.#bot, this.#kv.get<AppAccount>(APP_KEY)];
-    return accounts.some((own) => own !== undefined && mentions.includes(mentionOf(own)));
+    const accounts = [this.#bot, this.knownApp];
+    return accounts.some((own) => own !== null && mentions.includes(mentionOf(own)));
   }
 
   /** Has the bot's name asked for again: maintainers speak to the new one. */

@@ -34,6 +34,8 @@ import { requestOf, type RestRequest, type Route } from './request.ts';
  * know.
  */
 const API_VERSION = '2022-11-28';
+/** How often a call is repeated that was refused to the App: for a new token, and for a change. */
+const MOST_RETRIES = 2;
 /** Maximum number of pages of a list. The longest threads have some thousands of comments. */
 const MAX_PAGES = 100;
 /** Maximum size of an answer: a hundred comments of the greatest length. */
@@ -62,7 +64,7 @@ export interface Answer<T> extends Pick<RefusedCall, 'status' | 'header'> {
 }
 
 /** The settings for a host's REST interface and the bot's account. */
-export interface RestAccess extends Omit<Actor, 'app'> {
+export interface RestAccess extends Actor {
   readonly kind: HostKind;
   readonly apiUrl: string;
   readonly http: Http;
@@ -128,19 +130,23 @@ export class Rest {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer<DataOf<R>>> {
     const place = appsPlace(route, parameters);
-    const actor = await this.#actorIn(place);
-    if (actor.app === undefined || place === null) return this.#callAs(actor, route, parameters, headers);
-    try {
-      return await this.#callAs(actor, route, parameters, headers);
-    } catch (error) {
-      const { status } = hostFailureOf(error);
-      const isDenied = status !== null && DENIED.includes(status);
-      if (!isDenied || !(await this.#access.writers?.hasChanged(place, status))) throw inOneRepository(error);
+    for (let retries = 0; ; retries++) {
+      const actor = await this.#actorIn(place);
+      try {
+        return await this.#callAs(actor, route, parameters, headers);
+      } catch (error) {
+        if (actor.app === undefined || place === null) throw error;
+        if (retries === MOST_RETRIES || !(await this.#mayPass(place, error))) throw inOneRepository(error);
+      }
     }
-    const newest = await this.#actorIn(place);
-    return this.#callAs(newest, route, parameters, headers).catch((error: unknown) => {
-      throw newest.app === undefined ? error : inOneRepository(error);
-    });
+  }
+
+  /** Tells if a call that was refused to the App may succeed now. */
+  async #mayPass(place: RepositoryName, error: unknown): Promise<boolean> {
+    const { writers } = this.#access;
+    const refusal = hostFailureOf(error);
+    if (writers === undefined || !DENIED.includes(refusal.status)) return false;
+    return (await writers.waitForToken(place, refusal)) || writers.hasChanged(place, refusal);
   }
 
   /** Chooses who makes a call. @param place as `appsPlace` gives it. */
@@ -173,7 +179,8 @@ export class Rest {
     });
     const body = parsedJson(text);
     const base = 'base' in parameters ? parameters.base : undefined;
-    const refused = { ...refusalWords(body, text), operation, status, header, base };
+    const isApp = app !== undefined;
+    const refused = { ...refusalWords(body, text), operation, status, header, base, isApp };
     const answer = status < 400 ? { status, header, text: '' } : refused;
     tokenWatch.observe(answer);
     callMeter.observe(answer, operation);
@@ -184,7 +191,7 @@ export class Rest {
     // It is then as uncertain as without an answer whether the host has carried out the call.
     if (!isEmpty && (typeof body !== 'object' || body === null))
       throw noAnswer(this.#hostName, new TypeError('the host answers without JSON'), operation);
-    return { status, header, data: body as DataOf<R>, ...(app !== undefined && { app }) };
+    return { status, header, data: body as DataOf<R>, ...(isApp && { app }) };
   }
 
   /**

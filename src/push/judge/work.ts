@@ -74,7 +74,7 @@ export async function findWork(
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
-          ...(options.prHash === null ? [] : withdrawalOf(options.prHash, { remoteUrl, door })),
+          ...(options.prHash === null ? [] : withdrawalAdvice(options.prHash, { remoteUrl, door })),
         ]);
       if (areAllNeeded(kept, commits, boundary, otherTips, history)) return { commits, boundary };
     }
@@ -98,7 +98,7 @@ export async function findWork(
   }
 }
 
-function withdrawalOf(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
+export function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
   const options = ['withdraw', `pr-hash=${prHash}`, 'pr-key=<key>'];
   const command = pushCommand(options, { ...to, refName: 'refs/heads/withdraw' });
   return ['To withdraw the pull request:', `  ${command}`];

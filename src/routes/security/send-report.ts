@@ -157,7 +157,10 @@ async function sendNow(
     openingIn(opening, accountLimits(config, host), claim),
   );
   if (grant.kind === 'denied') return refusedToPost(c, grant, opening);
-  const sent = await hostAnswer(() => reporter.reports.send(target, report));
+  const send = () => hostAnswer(() => reporter.reports.send(target, report));
+  const writers = config.privateReports === 'app' ? accessOf(c).writers : undefined;
+  let sent = await send();
+  if (sent instanceof HostError && (await writers?.waitForToken(target, sent.failure))) sent = await send();
   if (!(sent instanceof HostError)) {
     c.var.logger.info('a private report was sent');
     waitUntil(countReport(c));
@@ -166,9 +169,7 @@ async function sendNow(
   // Without an answer of the host, the report may exist, so its place in the limits stays taken.
   if (sent.failure.effect === 'none') waitUntil(grant.release());
   // The App may have been installed anew, or have other permissions. The next attempt asks.
-  const { status } = sent.failure;
-  if (config.privateReports === 'app' && DENIED.includes(status))
-    await accessOf(c).writers?.hasChanged(target, status ?? 0);
+  if (DENIED.includes(sent.failure.status)) await writers?.hasChanged(target, sent.failure);
   return refusedByHost(c, sent);
 }
 

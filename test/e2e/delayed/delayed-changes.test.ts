@@ -105,6 +105,22 @@ describe('a delayed push', exhaustive, () => {
 });
 
 describe('a delayed update', exhaustive, () => {
+  it('shows on the page of its pull request what it has added and dropped', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit({ message: 'First\n' });
+    await clone.commit({ message: 'Second\n' });
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await clone.commit({ message: 'Third\n' });
+    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h'];
+    const name = delayedAs(await clone.push(...named, 'origin', 'HEAD:topic'));
+    await bed.restart();
+    await published(bed, name);
+    const page = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, { headers: { Accept: 'text/html' } });
+    expect(await page.text()).toContain('Updated: 1 commit added, 1 dropped');
+  });
+
   it('arrives although its base has another name by now, to which the host has moved the pull request', async () => {
     const { upstream, pull, name } = await delayedUpdate();
     await upstream.git('branch', '-m', upstream.defaultBranch, 'trunk');

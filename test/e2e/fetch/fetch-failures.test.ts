@@ -222,6 +222,8 @@ describe('a clone of 50 MB', exhaustive, () => {
     });
     connection.send(body);
     await connection.received(100_000);
+    // So that the host is not done before anybody looks.
+    connection.stopReading();
     expect(programsAt(upstream.path)).not.toEqual([]);
     connection.vanish();
     const other = await bed.createUpstream();

@@ -116,10 +116,12 @@ describe('/admin', () => {
     const [host] = read.kind === 'valid' ? read.config.hosts : [];
     const place = { hostName: 'github.com', variable: 'HOSTING_TOKEN' };
     await guard().tokenProblems(accountOf(host as HostConfig), place, ['suspended']);
+    await guard().tokenProblems(`${accountOf(host as HostConfig)}:app`, place, ['app-permission']);
     forgetEverything();
     const html = await (await send('/admin', { headers })).text();
     const order = [
       'has suspended the bot account',
+      'lacks a permission, so the bot account writes in its place',
       'Pushes are rejected.',
       'Comments and issues are refused.',
     ];

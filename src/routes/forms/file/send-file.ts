@@ -84,7 +84,7 @@ export async function sendFile(
   const preview = outcome.kind === 'refused' ? outcome.refusal.preview : null;
   if (preview === null || preview.refusal !== null) return concluded(place, outcome, reply, again);
   const { name: seenName, held } = file;
-  return answerForm(c, filePreviewPage(form, { ...shownOf(preview), changes, seen: seenName, held }));
+  return answerForm(c, filePreviewPage(form, { ...shownOf(preview), same: reply.same, changes, seen: seenName, held }));
 }
 
 function searchedIn({ c }: RequestedForm, { own_name }: FileFields) {
@@ -136,7 +136,7 @@ async function compared(run: PushRun, { push }: Preview, { spool }: ReceivedPack
   return changesOf({ commits, boundary, pack }, readsOf(transport, repository), memory, difference);
 }
 
-function shownOf(preview: Preview): Omit<FilePreview, 'changes' | 'seen' | 'held'> {
+function shownOf(preview: Preview): Omit<FilePreview, 'same' | 'changes' | 'seen' | 'held'> {
   const { author, title, body, commits, push, findings } = preview;
   return {
     author,
@@ -157,12 +157,12 @@ function inWordsOfForm(finding: Finding): Finding {
 async function concluded(
   place: RequestedForm,
   outcome: Outcome,
-  { notes }: NotedReply,
+  { notes, same }: NotedReply,
   again: (refusal: Refused) => Promise<Response>,
 ): Promise<Response> {
   switch (outcome.kind) {
     case 'published':
-      return showOpened(place, '', { ...outcome.facts, notes: inFormWords(notes), same: null });
+      return showOpened(place, '', { ...outcome.facts, notes: inFormWords(notes), same });
     case 'delayed': {
       const { reason, window, pageUrl } = outcome.facts;
       const waits = `${delayedSentence(reason, window)} Nothing of it is public yet.`;
