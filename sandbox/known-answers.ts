@@ -295,7 +295,7 @@ export const APP_TOKEN_UNREADABLE: KnownAnswer = {
 export const NEW_TOKEN_UNKNOWN = {
   status: 401,
   body: { message: 'Bad credentials', documentation_url: DOCS },
-} satisfies Answer;
+} satisfies KnownAnswer;
 
 /**
  * A permission that a token lacks, or, in its first seconds, not everywhere yet. Source:
@@ -304,7 +304,7 @@ export const NEW_TOKEN_UNKNOWN = {
 export const NOT_ACCESSIBLE = {
   status: 403,
   body: { message: 'Resource not accessible by integration', documentation_url: DOCS },
-} satisfies Answer;
+} satisfies KnownAnswer;
 
 /**
  * There is no such App, or no longer; for every repository. Source:

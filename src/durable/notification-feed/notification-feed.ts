@@ -10,7 +10,7 @@ import { CallsUsedUp, examineDue, followPullRequests } from '../../events/follow
 import type { NamedRepository, TouchedThread } from '../../events/hook-delivery.ts';
 import { type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { AppAbsence } from '../../host/app/github-app.ts';
-import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
+import { type ActivityHost, openActivity } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';

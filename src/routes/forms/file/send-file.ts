@@ -84,7 +84,10 @@ export async function sendFile(
   const preview = outcome.kind === 'refused' ? outcome.refusal.preview : null;
   if (preview === null || preview.refusal !== null) return concluded(place, outcome, reply, again);
   const { name: seenName, held } = file;
-  return answerForm(c, filePreviewPage(form, { ...shownOf(preview), same: reply.same, changes, seen: seenName, held }));
+  return answerForm(
+    c,
+    filePreviewPage(form, { ...shownOf(preview), same: reply.same, changes, seen: seenName, held }),
+  );
 }
 
 function searchedIn({ c }: RequestedForm, { own_name }: FileFields) {
