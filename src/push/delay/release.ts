@@ -5,10 +5,10 @@
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import type { CommitChanges } from '../../text/commit-changes.ts';
 import { linesOf } from '../../words/finding.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { UNKNOWN_HASH } from '../judge/destination.ts';
-import type { CommitChanges } from '../judge/updated-commits.ts';
 import { commitsNow } from '../judge/work.ts';
 import { judgeAgain, type JudgedAgain, lookAgain, type Present } from '../judge-again.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';

@@ -30,7 +30,7 @@ import type { Received } from '../receive/receive.ts';
 import { type BannerFacts, oneBranchCommand, pushCommand, shellWord } from '../reply/banner.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { Place } from './questions.ts';
+import type { GitQuestions, Place } from './questions.ts';
 
 /** Bytes of a commit to read: the author's line stands behind the parents'. */
 const MAX_HEAD_BYTES = 4_096;
@@ -125,9 +125,6 @@ interface Surroundings {
   readonly isQuiet: boolean;
 }
 
-/** Asks whether a tip of upstream's shares no commit with any of the others. */
-type IsApart = (tip: Oid, others: readonly Oid[]) => Promise<boolean>;
-
 /** Upstream commits that work may stand on to be compared with the base: a rebase leaves one. */
 const MOST_GROUNDS = 20;
 
@@ -140,9 +137,9 @@ export async function refuseUnrelated(
   { commits, boundary }: Work,
   history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
   { remoteUrl, bot, ...where }: Surroundings,
-  isApart: IsApart,
+  git: Pick<GitQuestions, 'isApart'>,
 ): Promise<void> {
-  if (!(await isUnrelated(boundary, history, where, isApart))) return;
+  if (!(await isUnrelated(boundary, history, where, git))) return;
   const [ground] = boundary;
   throw unrelated(where.base, remoteUrl, ground, othersIn(commits, bot).at(-1)?.oid);
 }
@@ -152,7 +149,7 @@ export async function isUnrelated(
   boundary: ReadonlySet<Oid>,
   history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
   { base, defaultBranch, isQuiet }: Pick<Surroundings, 'base' | 'defaultBranch' | 'isQuiet'>,
-  isApart: IsApart,
+  git: Pick<GitQuestions, 'isApart'>,
 ): Promise<boolean> {
   if (boundary.size === 0 || boundary.size > MOST_GROUNDS) return boundary.size === 0;
   const tips = new Set<Oid>();
@@ -168,7 +165,7 @@ export async function isUnrelated(
     if (holders.some(({ name }) => name === base.name)) return false;
     tips.add(holders[0]?.oid ?? oid);
   }
-  return isApart(base.oid, [...tips]);
+  return git.isApart(base.oid, [...tips]);
 }
 
 /**
