@@ -31,6 +31,15 @@ const OF_TOKEN = {
     'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
 } as const;
 
+/** Says that the App lacks a permission; null: it is not said to. */
+export function appWords(hostName: string, problems: readonly TokenProblem[]): string | null {
+  if (!problems.includes('app-permission')) return null;
+  return (
+    `In a repository where it is installed, the App at ${hostName} lacks a permission, so the bot account ` +
+    'writes in its place, or nobody. Run `npm run doctor`: it says what is missing, and to how many'
+  );
+}
+
 /**
  * Says what is wrong with the bot's account, or else with its token, without a full stop.
  * `ofAccount` is null if it is the token.

@@ -58,7 +58,9 @@ export function frontPage(page: FrontPage): Page {
       <p class="lead">${WHAT.join(' ')}</p>
       ${status(page)}
       ${page.botProblems.map(({ hostName, problem }) =>
-        statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`),
+        problem === 'app-permission'
+          ? ''
+          : statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`),
       )}
       ${page.isHostEmbedded ? statusLine('warn', TRIAL) : ''}
       <section class="card" aria-label="Repository">${repositoryForm(page)}</section>
@@ -86,9 +88,9 @@ function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
 
 /**
  * Consequences for visitors, in words that follow the host's name. The alert tells the operator
- * more.
+ * more. Where the App lacks a permission, nothing changes for them.
  */
-const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+const BOT_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'app-permission'>, string>> = {
   suspended: 'has suspended the bot’s account: pushes, comments and issues fail until that ends',
   hidden: 'hides the bot’s account: nobody else sees its pull requests, comments and issues until that ends',
   rejected: 'refuses the bot’s token: pushes, comments and issues fail until there is a new one',

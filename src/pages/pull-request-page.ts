@@ -8,7 +8,7 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.ts';
 import type { PullRequestStage } from '../durable/pull-request/stages.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
-import { countsText } from '../push/judge/updated-commits.ts';
+import { countsText } from '../text/commit-changes.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import {

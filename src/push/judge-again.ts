@@ -17,15 +17,15 @@ import { isUpdate, type NamedPullRequest, type Publishable, type PushedWork } fr
 import { askPlace, type BornUpstream, bornUpstream, findBase } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import {
-  gitQuestions,
+  GitQuestions,
   lookUpPlace,
   lookUpUpstream,
   type Place,
-  placeQuestions,
-  replaceableTip,
+  PlaceQuestions,
   type Upstream,
 } from './judge/questions.ts';
 import { workflows } from './judge/rules/changes.ts';
+import { replaceableTip } from './judge/updated-branch.ts';
 import { branchesHolding } from './judge/what-it-is.ts';
 import { commitsNow, isUnrelated, unrelated } from './judge/work.ts';
 
@@ -81,7 +81,7 @@ export async function lookAgain(run: PushRun, { prHash }: PushedWork): Promise<P
     steps.run('lookup', () => host.botLogin()),
   ]);
   const { repository } = looked;
-  const place = { ...looked, ask: placeQuestions(run, { repository }, botLogin) };
+  const place = { ...looked, ask: new PlaceQuestions(run, repository, botLogin) };
   return { listed, upstream: { ...upstream, repository }, place, botLogin };
 }
 
@@ -128,12 +128,12 @@ async function judgedNow(
   const born = bornUpstream(upstream, branchOf(work.base));
   const current = isUpdate(asked) ? (found?.pullRequest.base ?? null) : null;
   const base = await baseNow(place, born, work, current);
-  const git = gitQuestions(run, upstream);
+  const git = new GitQuestions(run, upstream);
   const history = git.history([base, born.defaultBranch]);
   await reachBoundary(run, work, history);
   const boundary = new Set(work.boundary);
   const where = { base, defaultBranch: born.defaultBranch, isQuiet: false };
-  if (await isUnrelated(boundary, history, where, git.isApart))
+  if (await isUnrelated(boundary, history, where, git))
     throw unrelated(base, run.settings.remoteUrl(run.target), work.boundary[0]);
   const named = found && {
     ...found,

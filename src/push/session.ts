@@ -20,6 +20,7 @@ import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
+import { changesText } from '../text/commit-changes.ts';
 import { agreedOn, commandWith } from './agreement.ts';
 import {
   busyPlan,
@@ -33,7 +34,6 @@ import {
 } from './delay/keep.ts';
 import { withWrongHash } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
-import { changesText } from './judge/updated-commits.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';

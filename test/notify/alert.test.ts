@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Action, type Alert, alertNotification, pardonOf, pseudonymOf } from '../../src/notify/alert.ts';
+import { type Action, type Alert, pardonOf, pseudonymOf } from '../../src/notify/alert.ts';
+import { alertNotification } from '../../src/notify/alert-message.ts';
 
 const facts = {
   topic: 'operator',
@@ -111,6 +112,14 @@ describe('an alert', () => {
       );
     },
   );
+
+  it('of an App says what it lacks, and whole the command that says more', () => {
+    const account = { hostName: 'github.com', variable: 'HOSTING_TOKEN' };
+    expect(alertNotification({ kind: 'token', account, problems: ['app-permission'] }, facts)).toMatchObject({
+      title: 'The App lacks a permission',
+      message: expect.stringMatching(/the App at github\.com lacks a permission, .* Run `npm run doctor`: /),
+    });
+  });
 
   const hash = '1a2b3c4d';
   const pardon = { ...facts, tokens: new Map([[pardonOf(hash), 'dd']]) };

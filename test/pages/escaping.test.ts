@@ -373,6 +373,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },
         ],
         openThreads: [{ number: 2, title: text, isPullRequest: false, openedAt: text }],
+        app: `https://host.test/${text}`,
       },
       { hosts: HOSTS },
     ),

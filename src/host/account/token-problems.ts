@@ -8,9 +8,11 @@ import type { HostKind } from '../kinds.ts';
 
 /**
  * The problems. `suspended` and `hidden` are of the account itself, and the worst. `no-…` names a
- * scope that is missing.
+ * scope that is missing. `app-permission`: the App lacks a permission where it is installed, which
+ * no answer to the token shows.
  */
 export type TokenProblem =
+  | 'app-permission'
   | 'suspended'
   | 'hidden'
   | 'rejected'

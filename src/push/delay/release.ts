@@ -5,10 +5,10 @@
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import type { CommitChanges } from '../../text/commit-changes.ts';
 import { linesOf } from '../../words/finding.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { UNKNOWN_HASH } from '../judge/destination.ts';
-import type { CommitChanges } from '../judge/updated-commits.ts';
 import { commitsNow } from '../judge/work.ts';
 import { judgeAgain, type JudgedAgain, lookAgain, type Present } from '../judge-again.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
@@ -99,14 +99,14 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, code, outcome } = refusal;
   const lines = allLines(refusal);
-  // What concerns the account, such as its suspension, ends no push.
+  // What concerns the account or the App, such as a suspension of the account, ends no push.
   const { cause } = refusal;
   const { whose, retryAfterMs, status, isLocal } = hostFailureOf(cause);
   const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
   const isMissing = status === 404 || (cause instanceof HostError && cause.code === 'missing');
   const isDoubted = isMissing && failures < MOST_MISSING;
-  if (!isForAll && !isMoment && !isDoubted) {
+  if (!isForAll && !isMoment && !isDoubted && isLocal !== true) {
     // A pack may name bases that upstream has lost since, which only the host notices.
     const advice = code === 'push' ? ['If upstream has changed meanwhile: fetch, and push again.'] : [];
     return { failure: { kind: 'final', said: [reason, ...lines, ...advice] }, isForAll: false };

@@ -32,7 +32,7 @@ import { ClientPushLimits } from '../../service/push-limits.ts';
 import { ServicePushStore } from '../../service/push-store.ts';
 import type { PushSpool } from '../../spool/spool.ts';
 import { BodyBytes } from '../../streams/body-bytes.ts';
-import { heldReads, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
+import { heldReads, readCommit, type ReadObjects, readsOf } from '../../upstream/tree-reader.ts';
 import { defaultBranchOf, discoveredRefs } from '../../upstream/upstream-refs.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { announcedBytes } from './git-http.ts';
@@ -208,11 +208,7 @@ async function onBase(
     throw missingBase(name, refs, named);
   }
   const { oid: tip, name: refName } = branch;
-  const read = heldReads(
-    (request, maxBytes) => host.transport.readObjects(name, request, maxBytes),
-    host.memory,
-    FILE_COPIES,
-  );
+  const read = heldReads(readsOf(host.transport, name), host.memory, FILE_COPIES);
   const series = await steps.run('lookup', async () => {
     const { tree, committedAt } = await readCommit(read, tip);
     return apply({ tip, tree, committedAt }, read);

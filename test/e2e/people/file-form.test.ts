@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { type Contribution, contribute } from '../support/contribution.ts';
-import { type FormAnswer, FormClient, savedIn } from '../support/form-client.ts';
+import { type FormAnswer, FormClient, savedIn, wordsOf } from '../support/form-client.ts';
 import { useTestBed } from '../support/test-bed.ts';
 
 const bed = useTestBed();
@@ -23,8 +23,6 @@ const bundleOf = (contribution: Contribution) =>
   made(contribution, 'bundle', 'create', '-', 'origin/main..HEAD');
 const patchOf = (contribution: Contribution) => made(contribution, 'format-patch', '--stdout', 'origin/main');
 
-/** The words of a page, without its marks. */
-const wordsOf = ({ html }: FormAnswer): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 const keyIn = ({ html }: FormAnswer): string => savedIn(html, 'Key');
 
 describe.each([
