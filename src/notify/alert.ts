@@ -171,9 +171,9 @@ function wordsOf(alert: Alert, address: string | null): { title: string; text: s
     }
     case 'token': {
       const { hostName, variable } = alert.account;
-      const lacking = appWords(hostName, alert.problems);
-      if (lacking !== null)
-        return { title: 'The App lacks a permission', text: `${lacking}.`, priority: USUAL };
+      const [ofApp] = appWords(hostName, alert.problems);
+      if (ofApp !== undefined)
+        return { title: 'Something is wrong with the App', text: ofApp, priority: USUAL };
       const place = `of the bot account at ${hostName}`;
       const { ofAccount, sentence } = accountWords(hostName, place, alert.problems);
       if (ofAccount !== null)
