@@ -48,10 +48,18 @@ export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env
   return hostAccountNamed(env, accountOf(host));
 }
 
-/** A code host, and the clients that ask it. */
-export interface Reached {
-  readonly config: Config;
+/** One code host, and all that is needed to ask it as the bot: the scope of a request has this. */
+export interface AccountScope {
+  readonly env: AccountEnv;
+  readonly config: LogConfig;
   readonly host: HostConfig;
+  readonly http: Http;
+}
+
+/** A code host, and the clients that ask it. */
+export interface Reached extends AccountScope {
+  readonly env: Env;
+  readonly config: Config;
   readonly http: HttpClient;
   readonly access: RestAccess;
 }
@@ -66,12 +74,11 @@ export function reachHost(env: Env, hostKey: string, http: HttpClient | null = n
   const result = configOf(env);
   const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
   if (result.kind === 'invalid' || host === undefined) return null;
-  const client = http ?? openHttp(result.config);
-  const access = openHostAccess(env, result.config, host, client);
-  return { config: result.config, host, http: client, access };
+  const scope = { env, config: result.config, host, http: http ?? openHttp(result.config) };
+  return { ...scope, access: openHostAccess(scope) };
 }
 
-export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): RestAccess {
+export function openHostAccess({ env, config, host, http }: AccountScope): RestAccess {
   const access: RestAccess = {
     kind: host.kind,
     clock: systemClock,
@@ -146,16 +153,10 @@ const UNWATCHED = { observe: () => {} };
  * Names the account that pays for what is written in a repository: an installation, or the bot's.
  * Never rejects: whoever may not write there is told when writing.
  */
-export async function payerIn(
-  env: AccountEnv,
-  config: LogConfig,
-  host: HostConfig,
-  http: Http,
-  repository: RepositoryName,
-): Promise<string> {
-  const { writers } = openHostAccess(env, config, host, http);
+export async function payerIn(scope: AccountScope, repository: RepositoryName): Promise<string> {
+  const { writers } = openHostAccess(scope);
   const account = await writers?.payer(repository).catch(() => null);
-  return account ?? accountOf(host);
+  return account ?? accountOf(scope.host);
 }
 
 const limitsOf = (env: AccountEnv, host: HostConfig, account: string) => ({
@@ -240,18 +241,18 @@ const logins = new Recent<string>({ lifeMs: 60 * 60 * 1000, most: 100 });
  */
 const KEPT_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
+export interface LoginScope extends AccountScope {
+  readonly env: AccountEnv & Pick<Env, 'HISTORY' | 'SERVICE_SECRET'>;
+  readonly config: LogConfig & Pick<Config, 'identitySecret'>;
+}
+
 /**
  * The bot account's name, which is the author of everything.
  * @param isQuiet asks the host once a month at most.
  * @throws HostError
  */
-export async function botLogin(
-  env: AccountEnv & Pick<Env, 'HISTORY' | 'SERVICE_SECRET'>,
-  config: Pick<Config, 'identitySecret' | 'logFormat'>,
-  host: HostConfig,
-  http: Http,
-  isQuiet = false,
-): Promise<string> {
+export async function botLogin(scope: LoginScope, isQuiet = false): Promise<string> {
+  const { env, config, host } = scope;
   if (host.token === null) {
     const variable = tokenVariable(host.key);
     const words = `This service has no bot account yet: its operator must set ${variable}.`;
@@ -265,7 +266,7 @@ export async function botLogin(
   const before = isQuiet ? await kept.get(`login ${key}`).catch(() => null) : null;
   // A month old: no name for the pushes that follow.
   if (before !== null) return Buffer.from(before).toString();
-  const { login } = await openRepositories(openHostAccess(env, config, host, http)).account();
+  const { login } = await openRepositories(openHostAccess(scope)).account();
   waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LIFE_MS).catch(() => {}));
   logins.set(key, login);
   return login;

@@ -20,6 +20,7 @@ import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
+import { changesText } from '../text/commit-changes.ts';
 import { agreedOn, commandWith } from './agreement.ts';
 import {
   busyPlan,
@@ -31,8 +32,9 @@ import {
   waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
+import { withWrongHash } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
-import { changesText } from './judge/updated-commits.ts';
+import { withdrawalAdvice } from './judge/work.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -124,7 +126,7 @@ export async function receive(
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
     }
-    if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
+    if (taken === null) return arrived({ kind: 'nothing-taken', lines: deletionLines(run, said) });
     logged = 'push';
     // Who wants to withdraw pushes nothing that could be judged.
     if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
@@ -140,6 +142,12 @@ export async function receive(
     await discard();
     return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
   }
+}
+
+/** The command that does what somebody may have meant who deletes a branch. */
+function deletionLines({ settings, target }: PushRun, { deletedRef }: Announced): readonly string[] {
+  if (deletedRef === null) return [];
+  return ['', ...withdrawalAdvice('<hash>', { remoteUrl: settings.remoteUrl(target), door: settings.door })];
 }
 
 /** @throws Refusal */
@@ -189,7 +197,7 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return previewedAs(refusal, agreedCommand(run, task, refusal.preview.yes));
   });
   const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
-  const outcome = full === null ? attempted : refusedAs(full);
+  const outcome = await withHashNamed(run, said, full === null ? attempted : refusedAs(full));
   if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
   await run.tell();
   tell(run, arrival, outcome);
@@ -207,6 +215,13 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     // connection.
     finalLine: refusal?.preview ? null : reason,
   };
+}
+
+/** Names a wrong pr-hash in the refusal by a limit that counts only because of it. */
+async function withHashNamed(run: PushRun, said: Announced, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind !== 'refused') return outcome;
+  const refusal = await withWrongHash(run, said, outcome.refusal);
+  return refusal === outcome.refusal ? outcome : refusedAs(refusal);
 }
 
 /** @param command that passes once the rest is done; null: there is none. */

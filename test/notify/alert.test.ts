@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Action, type Alert, alertNotification, pardonOf, pseudonymOf } from '../../src/notify/alert.ts';
+import { type Action, type Alert, pardonOf, pseudonymOf } from '../../src/notify/alert.ts';
+import { alertNotification } from '../../src/notify/alert-message.ts';
 
 const facts = {
   topic: 'operator',

@@ -227,6 +227,7 @@ const previewed = (text: string) => ({
   base: text,
   commits: [{ oid: text, title: text }],
   unlisted: 1,
+  same: same(text),
   findings: [{ severity: 'warn' as const, code: text, lines: [`-${text}-`], places: [text] }],
   seen: text,
   yes: text,

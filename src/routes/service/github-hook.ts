@@ -80,8 +80,7 @@ async function readDelivery(c: Context<AppEnv>, secret: string, memory: MemoryHo
 
 /** Has the host asked whether the App still is installed where it was, here and by the feed. */
 async function lookAgain(c: Context<AppEnv>, repositories: readonly NamedRepository[]): Promise<void> {
-  const { config, http } = c.var;
-  const { writers } = openHostAccess(c.env, config, config.hosts[0], http);
+  const { writers } = openHostAccess({ ...scopeOf(c), host: c.var.config.hosts[0] });
   for (const repository of repositories) writers?.expireInstallation(repository);
   await feedOf(c.env, MAIN_HOST).wakeInstallations(repositories);
 }

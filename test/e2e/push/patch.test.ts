@@ -56,6 +56,17 @@ it('updates a pull request for another branch, which stays for that one', async 
   expect(await bed.host.onlyPull(upstream)).toMatchObject({ base: 'next', state: 'open' });
 });
 
+it('with a key opens a pull request in each repository that it is sent to, and none twice', async () => {
+  const { contribution, patch } = await patched();
+  const headers = { 'Idempotency-Key': 'a-key-for-two-repositories' };
+  const other = await bed.createUpstream();
+  for (const upstream of [contribution.upstream, other, other]) {
+    const answered = await post({ ...contribution, upstream }, patch, '', headers);
+    expect(answered.status, answered.text).toBe(200);
+    expect(answered.text).toContain((await bed.host.onlyPull(upstream)).url);
+  }
+});
+
 it('takes nearly ten megabytes, of one file or of many', exhaustive, async () => {
   const large = await contribute(bed);
   await large.clone.commit({ files: { 'large.txt': 'some words of a line\n'.repeat(430_000) } });
@@ -123,6 +134,7 @@ describe('is refused, and nothing reaches the host:', () => {
   it.each([
     ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'Push it, or send a bundle.'],
     ['a branch that is not there', '?base=nowhere', (patch: string) => patch, 400, 'there is no such base'],
+    ['a branch that is misspelt', '?base=mian', (patch: string) => patch, 400, 'Did you mean "main"?'],
     [
       'a diff without a message',
       '',
