@@ -117,3 +117,8 @@ export function comparable(value: object): unknown {
     ),
   );
 }
+
+/** Returns a planned commit with all of its parts decoded, for comparison. */
+export function decoded({ tree, parents, encoding, message }: PlannedCommit): unknown {
+  return comparable({ tree, parents, encoding, message });
+}

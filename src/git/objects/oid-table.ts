@@ -68,10 +68,19 @@ export class OidTable {
   }
 
   at(index: number): Oid {
+    this.#readBytes(index);
+    return oidFromBytes(idBytes, 0);
+  }
+
+  bytesAt(index: number): Uint8Array {
+    this.#readBytes(index);
+    return idBytes.slice();
+  }
+
+  #readBytes(index: number): void {
     for (let word = 0; word < WORDS; word++) {
       idView.setUint32(word * WORD_BYTES, this.#words.at(index * WORDS + word));
     }
-    return oidFromBytes(idBytes, 0);
   }
 
   /** Removes all ids, and frees their memory. */

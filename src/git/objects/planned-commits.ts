@@ -6,7 +6,7 @@ import { latin1, utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import type { NewCommit, NewCommits } from './found-commits.ts';
-import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
+import { OID_BYTES, type Oid, oidFromBytes, writeOid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import type { Mention, OwnIds } from './own-ids.ts';
 
@@ -37,6 +37,13 @@ export interface PlannedCommit {
 }
 
 const WORD_BYTES = 4;
+/** Places in an encoded commit, which begins with the number of its parents. */
+const MENTION_COUNT_AT = WORD_BYTES;
+const NAME_LENGTH_AT = 2 * WORD_BYTES;
+const TREE_AT = 3 * WORD_BYTES;
+const PARENTS_AT = TREE_AT + OID_BYTES;
+const MENTION_BYTES = 3 * WORD_BYTES;
+const NO_NAME = new Uint8Array(0);
 
 /** Commits in an order in which each comes after its parents and after those that it mentions. */
 export class PlannedCommits {
@@ -53,11 +60,11 @@ export class PlannedCommits {
   }
 
   push(commit: PlannedCommit): void {
-    this.encoded.push(encode(commit));
+    encode(commit, (bytes) => this.encoded.add(bytes));
   }
 
-  at(index: number): PlannedCommit {
-    return decode(this.encoded.at(index));
+  at(index: number): StoredCommit {
+    return new StoredCommit(this.encoded.at(index));
   }
 
   /** The messages, with zeros in place of mentions. Each is a view that is made when it is read. */
@@ -70,7 +77,7 @@ export class PlannedCommits {
     };
   }
 
-  *[Symbol.iterator](): Generator<PlannedCommit> {
+  *[Symbol.iterator](): Generator<StoredCommit> {
     for (let index = 0; index < this.length; index++) yield this.at(index);
   }
 }
@@ -111,8 +118,8 @@ export async function planCommits(
 ): Promise<Plan> {
   const mentions = await ownIds.mentionsInMessages(commits, memory);
   const ordered = orderByMentions(commits, mentions);
+  /** The commits that were planned. Each comes after its parents and those that it mentions. */
   const numbers = new OidTable();
-  for (const { oid } of ordered) numbers.add(oid);
   const numberOf = (oid: Oid): number | null => {
     const number = numbers.indexOf(oid);
     return number < 0 ? null : number;
@@ -126,6 +133,7 @@ export async function planCommits(
     );
     const own = parents.map((parent) => numberOf(parent) ?? parent);
     planned.push({ tree, encoding, parents: own, message });
+    numbers.add(oid);
     await memory.worked(COMMIT_WORK + message.bytes.byteLength);
   }
   return {
@@ -189,18 +197,21 @@ export function withIds({ bytes, mentions }: PlannedText, idOf: (commit: number)
  * there are, the length of the encoding's name, the tree, the parents (each a number plus one, or 0
  * and an id), the mentions, the name, the message.
  */
-function encode({ tree, parents, encoding, message: { bytes, mentions } }: PlannedCommit): Uint8Array {
-  const name = utf8(encoding ?? '');
+function encode(
+  { tree, parents, encoding, message: { bytes, mentions } }: PlannedCommit,
+  add: (bytes: number) => Uint8Array,
+): void {
+  const name = encoding === null ? NO_NAME : utf8(encoding);
   const words = 3 + parents.length + 3 * mentions.length;
   const ids = 1 + parents.filter((parent) => typeof parent === 'string').length;
-  // Every byte of it is written below.
-  const encoded = Buffer.allocUnsafe(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);
+  const encoded = add(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);
   let at = 0;
   const word = (value: number): void => {
-    at = encoded.writeUInt32BE(value, at);
+    for (let shift = 24; shift >= 0; shift -= 8) encoded[at++] = value >>> shift;
   };
   const id = (oid: Oid): void => {
-    at += encoded.write(oid, at, 'hex');
+    writeOid(oid, encoded, at);
+    at += OID_BYTES;
   };
   for (const count of [parents.length, mentions.length, name.length]) word(count);
   id(tree);
@@ -213,44 +224,84 @@ function encode({ tree, parents, encoding, message: { bytes, mentions } }: Plann
   }
   encoded.set(name, at);
   encoded.set(bytes, at + name.length);
-  return encoded;
 }
 
-function decode(encoded: Uint8Array): PlannedCommit {
-  const view = new DataView(encoded.buffer, encoded.byteOffset);
-  let at = 0;
-  const word = (): number => {
-    at += WORD_BYTES;
-    return view.getUint32(at - WORD_BYTES);
-  };
-  const id = (): Oid => {
-    at += OID_BYTES;
-    return oidFromBytes(encoded, at - OID_BYTES);
-  };
-  const [parentCount, mentionCount, nameLength] = [word(), word(), word()];
-  const tree = id();
-  const parents: Parent[] = [];
-  while (parents.length < parentCount) {
-    const number = word();
-    parents.push(number === 0 ? id() : number - 1);
+/** A commit as it is stored. Each part is decoded when it is asked for. */
+export class StoredCommit implements PlannedCommit {
+  readonly #encoded: Uint8Array;
+
+  constructor(encoded: Uint8Array) {
+    this.#encoded = encoded;
   }
-  const mentions: PlannedMention[] = [];
-  while (mentions.length < mentionCount) {
-    const [start, length, number] = [word(), word(), word()];
-    mentions.push({ start, length, commit: number === 0 ? null : number - 1 });
+
+  get tree(): Oid {
+    return oidFromBytes(this.#encoded, TREE_AT);
   }
-  const name = latin1(encoded, at, at + nameLength);
-  const message = { bytes: encoded.subarray(at + nameLength), mentions };
-  return { tree, parents, encoding: name === '' ? null : name, message };
+
+  get treeBytes(): Uint8Array {
+    return this.#encoded.subarray(TREE_AT, PARENTS_AT);
+  }
+
+  get parents(): readonly Parent[] {
+    return this.#parents<Parent>(
+      (number) => number,
+      (at) => oidFromBytes(this.#encoded, at),
+    );
+  }
+
+  /** @param bytesOf answers the id of a commit of this push. */
+  parentBytes(bytesOf: (commit: number) => Uint8Array): readonly Uint8Array[] {
+    return this.#parents(bytesOf, (at) => this.#encoded.subarray(at, at + OID_BYTES));
+  }
+
+  #parents<T>(ownOf: (commit: number) => T, upstreamsAt: (at: number) => T): T[] {
+    const parents: T[] = [];
+    let at = PARENTS_AT;
+    for (let left = wordAt(this.#encoded, 0); left > 0; left--) {
+      const number = wordAt(this.#encoded, at);
+      parents.push(number === 0 ? upstreamsAt(at + WORD_BYTES) : ownOf(number - 1));
+      at += parentBytesOf(number);
+    }
+    return parents;
+  }
+
+  get encoding(): string | null {
+    const at = nameAt(this.#encoded);
+    const length = wordAt(this.#encoded, NAME_LENGTH_AT);
+    return length === 0 ? null : latin1(this.#encoded, at, at + length);
+  }
+
+  get message(): PlannedText {
+    const encoded = this.#encoded;
+    const mentions: PlannedMention[] = [];
+    let at = mentionsAt(encoded);
+    for (let left = wordAt(encoded, MENTION_COUNT_AT); left > 0; left--, at += MENTION_BYTES) {
+      const number = wordAt(encoded, at + 2 * WORD_BYTES);
+      const place = { start: wordAt(encoded, at), length: wordAt(encoded, at + WORD_BYTES) };
+      mentions.push({ ...place, commit: number === 0 ? null : number - 1 });
+    }
+    return { bytes: messageIn(encoded), mentions };
+  }
+}
+
+const parentBytesOf = (number: number): number => (number === 0 ? WORD_BYTES + OID_BYTES : WORD_BYTES);
+
+function mentionsAt(encoded: Uint8Array): number {
+  let at = PARENTS_AT;
+  for (let left = wordAt(encoded, 0); left > 0; left--) at += parentBytesOf(wordAt(encoded, at));
+  return at;
+}
+
+function nameAt(encoded: Uint8Array): number {
+  return mentionsAt(encoded) + MENTION_BYTES * wordAt(encoded, MENTION_COUNT_AT);
 }
 
 /** Finds the message of an encoded commit, and decodes nothing else. */
 function messageIn(encoded: Uint8Array): Uint8Array {
-  const view = new DataView(encoded.buffer, encoded.byteOffset);
-  const mentionBytes = 3 * WORD_BYTES * view.getUint32(WORD_BYTES);
-  const nameBytes = view.getUint32(2 * WORD_BYTES);
-  let at = 3 * WORD_BYTES + OID_BYTES;
-  for (let parents = view.getUint32(0); parents > 0; parents--)
-    at += view.getUint32(at) === 0 ? WORD_BYTES + OID_BYTES : WORD_BYTES;
-  return encoded.subarray(at + mentionBytes + nameBytes);
+  return encoded.subarray(nameAt(encoded) + wordAt(encoded, NAME_LENGTH_AT));
+}
+
+/** Reads a number. A `DataView` for each commit would cost more. */
+function wordAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 }

@@ -144,8 +144,9 @@ describe('nothing is asked for about a patch', () => {
 
 describe('is refused, and nothing reaches the host:', () => {
   it.each([
-    ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'Push it, or send a bundle.'],
+    ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'use &delay=0s instead'],
     ['a branch that is not there', '?base=nowhere', (patch: string) => patch, 400, 'there is no such base'],
+    ['a branch that is misspelt', '?base=mian', (patch: string) => patch, 400, 'Did you mean "main"?'],
     [
       'a diff without a message',
       '',
