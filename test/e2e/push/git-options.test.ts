@@ -1,6 +1,6 @@
 /**
- * Options of Git, and ways of keeping a repository, with what they come to: the second table of
- * docs/clients.md.
+ * Options of Git, and ways of keeping a repository, with what they come to, as docs/clients.md
+ * says.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -56,7 +56,7 @@ const LONG_MESSAGE = `${Array.from({ length: 60 }, () => randomBytes(16).toStrin
 /** Git stores the shorter one of two as a delta of the longer one. */
 const LIKE_UPSTREAMS = LONG_MESSAGE.slice(100);
 
-/** A bare clone whose branch `draft` is a delta of upstream's old commits, in a pack with a bitmap. */
+/** A bare clone with a bitmap, whose branch `draft` is a delta of upstream's old commits. */
 async function bareCloneWithBitmap(): Promise<Contribution> {
   const upstream = await bed.createUpstream({ commits: 0 });
   await upstream.grow({ count: 20, ageDays: 400, stepDays: 1, message: LONG_MESSAGE });
