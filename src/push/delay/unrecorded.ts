@@ -50,7 +50,7 @@ async function wrongHashLine(run: PushRun, { parsed }: Announced): Promise<strin
   return prHash === null || (await run.store.mayBeRecorded(prHash)) ? null : unrecordedLine(run, prHash);
 }
 
-/** Says that the pull request of a hash has ended; null: not as far as is known, or there is none. */
+/** Says that the pull request of a hash has ended; null: there is none, or nobody knows. */
 async function endedLine({ store }: PushRun, prHash: string | null): Promise<string | null> {
   const recorded = prHash === null ? null : await store.recorded(prHash);
   if (recorded === null || recorded.state === 'open') return null;
