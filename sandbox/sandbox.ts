@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Apps } from './apps.ts';
@@ -12,7 +13,7 @@ import type { CaptureMode, CapturedRequest } from './capture.ts';
 import { Capture } from './capture.ts';
 import { Faults } from './faults.ts';
 import { GitHttp } from './git-http.ts';
-import type { NewRepository } from './host.ts';
+import type { HostSettings, NewRepository } from './host.ts';
 import { Host } from './host.ts';
 import { listen, serve } from './http-server.ts';
 import { Maintainer } from './maintainer.ts';
@@ -72,7 +73,6 @@ export interface Sandbox {
   readonly apps: Apps;
   /** Requests that have been received so far, in order. */
   readonly captured: readonly CapturedRequest[];
-  clearCaptured(): void;
   /**
    * Makes an empty repository. Answers the folder of its bare Git repository, to which tests may
    * push.
@@ -96,18 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   mkdirSync(repositoriesDir, { recursive: true });
   const now = options.now ?? (() => new Date());
   const store = new Store(options.dir === undefined ? null : recordsFile(dir), now);
-  const host = new Host({
-    url,
-    repositoriesDir,
-    store,
-    botLogin: options.botLogin ?? 'gitveil-bot',
-    botToken: options.botToken ?? randomBytes(20).toString('hex'),
-    maintainerPassword: options.maintainerPassword ?? null,
-    botScopes: options.botScopes ?? ['delete_repo', 'notifications', 'public_repo', 'workflow'],
-    forkDelayMs: options.forkDelayMs ?? 300,
-    pollSeconds: options.pollSeconds ?? 60,
-    now,
-  });
+  const host = new Host({ url, repositoriesDir, store, now, ...settingsOf(options) });
   finishInterruptedForks(host);
   const faults = new Faults();
   const capture = new Capture(options.capture ?? 'nothing');
@@ -138,7 +127,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     get captured() {
       return capture.list();
     },
-    clearCaptured: () => capture.clear(),
     createRepository: (wanted) => host.pathOf(host.createRepository(wanted)),
     hasRepository: ({ owner, name }) => store.findRepository(owner, name) !== undefined,
     repositoryPath: (owner, name) => host.pathOf({ owner, name }),
@@ -150,16 +138,33 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
     close: async () => {
       host.stopTimers();
-      const closed = new Promise((done) => {
-        server.close(done);
-      });
-      server.closeAllConnections();
-      await closed;
+      await closed(server);
       await git.close();
       store.flush();
       if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function settingsOf(
+  options: SandboxOptions,
+): Omit<HostSettings, 'url' | 'repositoriesDir' | 'store' | 'now'> {
+  return {
+    botLogin: options.botLogin ?? 'gitveil-bot',
+    botToken: options.botToken ?? randomBytes(20).toString('hex'),
+    maintainerPassword: options.maintainerPassword ?? null,
+    botScopes: options.botScopes ?? ['delete_repo', 'notifications', 'public_repo', 'workflow'],
+    forkDelayMs: options.forkDelayMs ?? 300,
+    pollSeconds: options.pollSeconds ?? 60,
+  };
+}
+
+async function closed(server: Server): Promise<void> {
+  const closing = new Promise((done) => {
+    server.close(done);
+  });
+  server.closeAllConnections();
+  await closing;
 }
 
 /** Completes forks whose objects had not arrived when the host was stopped. */

@@ -18,15 +18,10 @@ import { textsWith } from '../git/search/small-texts.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../words/finding.ts';
 import { adviceOf, FoundLeaks, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
-import {
-  type NamedCommits,
-  namedCommits,
-  privateMerges,
-  type PublicNames,
-  remarksOn,
-  SAID_BY_PROGRAMS,
-  unsearchedLines,
-} from './messages.ts';
+import { unsearchedLines } from './lines.ts';
+import { privateMerges, type PublicNames } from './merge-sentences.ts';
+import { type NamedCommits, namedCommits, SAID_BY_PROGRAMS } from './messages.ts';
+import { remarksOn } from './remarks.ts';
 
 export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly settings: {

@@ -20,6 +20,7 @@ import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
+import { changesText } from '../text/commit-changes.ts';
 import { agreedOn, commandWith } from './agreement.ts';
 import {
   busyPlan,
@@ -31,8 +32,8 @@ import {
   waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
+import { withWrongHash } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
-import { changesText } from './judge/updated-commits.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -52,7 +53,7 @@ import {
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
 import { isUpdate } from './verdict.ts';
-import { withdraw } from './withdraw.ts';
+import { deletionLines, mendedWithdrawal, withdraw } from './withdraw.ts';
 
 /** The outcome of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
@@ -119,12 +120,15 @@ export async function receive(
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
-      if (options.preview) throw new Refusal('options', 'a withdrawal has no preview: leave out preview', []);
+      if (options.preview)
+        throw new Refusal('options', 'a withdrawal has no preview: leave out preview', [], {
+          needs: ['withdraw'],
+        });
       await requireKey(run, options, 'withdrawal');
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
     }
-    if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
+    if (taken === null) return arrived({ kind: 'nothing-taken', lines: deletionLines(run, said) });
     logged = 'push';
     // Who wants to withdraw pushes nothing that could be judged.
     if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
@@ -138,7 +142,8 @@ export async function receive(
     return arrived({ kind: 'push', received });
   } catch (error) {
     await discard();
-    return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
+    const refusal = toRefusal(findings.endedBy(error, settings.client), settings.client);
+    return arrived(refusedAs(refusal, mendedWithdrawal(run, said, refusal)));
   }
 }
 
@@ -189,7 +194,7 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return previewedAs(refusal, agreedCommand(run, task, refusal.preview.yes));
   });
   const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
-  const outcome = full === null ? attempted : refusedAs(full);
+  const outcome = await withHashNamed(run, said, full === null ? attempted : refusedAs(full));
   if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
   await run.tell();
   tell(run, arrival, outcome);
@@ -207,6 +212,13 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     // connection.
     finalLine: refusal?.preview ? null : reason,
   };
+}
+
+/** Names a wrong pr-hash in the refusal by a limit that counts only because of it. */
+async function withHashNamed(run: PushRun, said: Announced, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind !== 'refused') return outcome;
+  const refusal = await withWrongHash(run, said, outcome.refusal);
+  return refusal === outcome.refusal ? outcome : refusedAs(refusal);
 }
 
 /** @param command that passes once the rest is done; null: there is none. */

@@ -10,14 +10,8 @@ import type { Env } from '../../src/env.ts';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { spoolOf } from '../../src/objects.ts';
-import {
-  MEMORY_BYTES,
-  readKept,
-  ROW_BYTES,
-  PushSpool,
-  SpoolBudget,
-  type SpoolOptions,
-} from '../../src/spool/spool.ts';
+import { MEMORY_BYTES, readKept, ROW_BYTES, PushSpool, type SpoolOptions } from '../../src/spool/spool.ts';
+import { SpoolBudget } from '../../src/spool/spool-budget.ts';
 import { type RowStore, SealedRows } from '../../src/spool/sealed-rows.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { runs } from '../support/runs.ts';

@@ -43,7 +43,7 @@ export class AnonymousCommits {
   entryBytes = 0;
   #buffer = new Uint8Array(4096);
   /** The lines of author and committer of the last date. */
-  #lines = new Uint8Array(0);
+  #lines: Uint8Array = new Uint8Array(0);
   #linesAt: number | null = null;
 
   /**

@@ -167,7 +167,7 @@ export function encodeAnonymousCommit(
     content.set(persons, at);
     content.set(encodings, at + persons.length);
   };
-  let signature = NOTHING;
+  let signature: Uint8Array = NOTHING;
   if (signatureOf !== null) {
     const head = new Uint8Array(headBytes);
     writeHead(head);

@@ -10,7 +10,7 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
 import { oneLine } from '../../words/host-text.ts';
 import { nearName } from '../../words/near-name.ts';
-import { fullName } from '../../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { PushSettings, PushStore } from '../push-host.ts';
 import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -211,12 +211,17 @@ export function bornUpstream(upstream: Upstream, branch: string | null): BornUps
   const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
   if (defaultBranch !== null) return { ...upstream, defaultBranch };
+  throw noDefaultBranch(repository, refs);
+}
+
+/** Refuses a repository without a default branch: it is empty, or its default branch is gone. */
+function noDefaultBranch(repository: RepositoryName, refs: readonly Ref[]): Refusal {
   const branches = listedBranches(refs);
   if (branches === null)
-    throw new Refusal('empty', 'the repository is empty', [
+    return new Refusal('empty', 'the repository is empty', [
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
-  throw new Refusal('base', 'there is no default branch', [
+  return new Refusal('base', 'there is no default branch', [
     `The default branch of ${fullName(repository)} does not exist. It has ${branches}.`,
     'Name one of them with -o base=<branch>.',
   ]);
@@ -260,20 +265,12 @@ async function chooseBase(
   const { repository, refs, hasAllBranches, defaultBranch } = upstream;
   const { target } = pushed.taken;
   const find = (branch: string | null) => findBase(place, upstream, branch);
-  const name = fullName(repository);
   const named = namedBase(pushed);
   if (named !== null) {
     const base = await find(named);
     if (base !== null) return { base, isBaseNamed: true, isBaseRefused: false, isGuess: false };
     const before = pushed.options.base === null ? branchBefore(refs, named) : null;
-    const meant = before ?? nearBranch(refs, named);
-    const question = meant === null ? '' : ` Did you mean "${oneLine(meant)}"?`;
-    const lines = [
-      `${name} has no branch "${oneLine(named)}". It has ${listedBranches(refs) ?? 'none'}.${question}`,
-    ];
-    throw new Refusal('base', 'there is no such base branch', lines, {
-      needs: [`base=${meant ?? '<branch>'}`],
-    });
+    throw missingBranch(repository, refs, named, before ?? nearBranch(refs, named));
   }
   const present = await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves
@@ -281,6 +278,33 @@ async function chooseBase(
   const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
   const base = known ?? defaultBranch;
   return { base, isBaseNamed: false, isBaseRefused: false, isGuess: known === null && hasAllBranches };
+}
+
+/**
+ * Refuses a base that upstream does not have, and names the branches that it has.
+ * @param named by the person; null: the default branch is not there.
+ */
+export function missingBase(
+  repository: RepositoryName,
+  refs: readonly Ref[],
+  named: string | null,
+): Refusal {
+  if (named === null) return noDefaultBranch(repository, refs);
+  return missingBranch(repository, refs, named, nearBranch(refs, named));
+}
+
+/** @param meant the one that somebody may have misspelt; null: none is near. */
+function missingBranch(
+  repository: RepositoryName,
+  refs: readonly Ref[],
+  named: string,
+  meant: string | null,
+): Refusal {
+  const question = meant === null ? '' : ` Did you mean "${oneLine(meant)}"?`;
+  const line = `${fullName(repository)} has no branch "${oneLine(named)}". It has ${listedBranches(refs) ?? 'none'}.${question}`;
+  return new Refusal('base', 'there is no such base branch', [line], {
+    needs: [`base=${meant ?? '<branch>'}`],
+  });
 }
 
 /** Warns that commits of branches which were not listed would count as the person's own. */

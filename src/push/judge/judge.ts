@@ -4,6 +4,7 @@
  * host.
  */
 import type { Oid } from '../../git/objects/oid.ts';
+import type { CommitChanges } from '../../text/commit-changes.ts';
 import type { Finding } from '../../words/finding.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
@@ -31,7 +32,6 @@ import {
   unreadableTitle,
 } from './rules/texts.ts';
 import { trails } from './rules/trails.ts';
-import type { CommitChanges } from './updated-commits.ts';
 import { whatItIs } from './what-it-is.ts';
 import { othersIn } from './work.ts';
 

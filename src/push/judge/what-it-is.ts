@@ -114,7 +114,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
-  if (!isBaseRefused) await refuseUnrelated(work, history, where, git.isApart);
+  if (!isBaseRefused) await refuseUnrelated(work, history, where, git);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(asked, history), found);
   return { history, work, base, named };

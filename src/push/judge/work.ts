@@ -7,7 +7,7 @@
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
-import { areAllNeeded } from '../../git/objects/all-needed.ts';
+import { areAllNeeded, tagTarget } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type CommitIdentity, lineEnd, parseHistory, startsWith } from '../../git/objects/commit.ts';
@@ -27,10 +27,10 @@ import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { type BannerFacts, oneBranchCommand, pushCommand, shellWord } from '../reply/banner.ts';
+import { type BannerFacts, oneBranchCommand, shellWord, withdrawalCommand } from '../reply/banner.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { Place } from './questions.ts';
+import type { GitQuestions, Place } from './questions.ts';
 
 /** Bytes of a commit to read: the author's line stands behind the parents'. */
 const MAX_HEAD_BYTES = 4_096;
@@ -60,6 +60,7 @@ export async function findWork(
   const others = commandList.filter((command) => command !== taken.command && !isDeletion(command));
   const otherTips = others.map(({ newId }) => newId);
   const { kept, namedBases } = pack;
+  refuseTag(kept, tip, { remoteUrl, refName, door });
   /** Whether an entry is a delta of one of upstream's commits, as far as these are known. */
   const hidesCommit = (): boolean => {
     for (const oid of namedBases.oids()) if (history.isKnown(oid)) return true;
@@ -74,7 +75,7 @@ export async function findWork(
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
-          ...(options.prHash === null ? [] : withdrawalOf(options.prHash, { remoteUrl, door })),
+          ...(options.prHash === null ? [] : withdrawalAdvice(options.prHash, { remoteUrl, door })),
         ]);
       if (areAllNeeded(kept, commits, boundary, otherTips, history)) return { commits, boundary };
     }
@@ -98,9 +99,18 @@ export async function findWork(
   }
 }
 
-function withdrawalOf(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
-  const options = ['withdraw', `pr-hash=${prHash}`, 'pr-key=<key>'];
-  const command = pushCommand(options, { ...to, refName: 'refs/heads/withdraw' });
+/** Refuses a tag that is pushed under the name of a branch. @throws Refusal */
+function refuseTag(kept: Kept, tip: Oid, to: Parameters<typeof oneBranchCommand>[1]): void {
+  const pushed = kept.withOid(tip);
+  if (pushed?.type !== 'tag') return;
+  throw new Refusal('one-branch', 'tags are not accepted, because they contain a name', [
+    'Nothing was sent. Push the commit that the tag names:',
+    `  ${oneBranchCommand(tagTarget(pushed.content), to)}`,
+  ]);
+}
+
+function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
+  const command = withdrawalCommand(prHash, null, { ...to, refName: 'refs/heads/withdraw' });
   return ['To withdraw the pull request:', `  ${command}`];
 }
 
@@ -114,9 +124,6 @@ interface Surroundings {
   readonly isQuiet: boolean;
 }
 
-/** Asks whether a tip of upstream's shares no commit with any of the others. */
-type IsApart = (tip: Oid, others: readonly Oid[]) => Promise<boolean>;
-
 /** Upstream commits that work may stand on to be compared with the base: a rebase leaves one. */
 const MOST_GROUNDS = 20;
 
@@ -129,9 +136,9 @@ export async function refuseUnrelated(
   { commits, boundary }: Work,
   history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
   { remoteUrl, bot, ...where }: Surroundings,
-  isApart: IsApart,
+  git: Pick<GitQuestions, 'isApart'>,
 ): Promise<void> {
-  if (!(await isUnrelated(boundary, history, where, isApart))) return;
+  if (!(await isUnrelated(boundary, history, where, git))) return;
   const [ground] = boundary;
   throw unrelated(where.base, remoteUrl, ground, othersIn(commits, bot).at(-1)?.oid);
 }
@@ -141,7 +148,7 @@ export async function isUnrelated(
   boundary: ReadonlySet<Oid>,
   history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
   { base, defaultBranch, isQuiet }: Pick<Surroundings, 'base' | 'defaultBranch' | 'isQuiet'>,
-  isApart: IsApart,
+  git: Pick<GitQuestions, 'isApart'>,
 ): Promise<boolean> {
   if (boundary.size === 0 || boundary.size > MOST_GROUNDS) return boundary.size === 0;
   const tips = new Set<Oid>();
@@ -157,7 +164,7 @@ export async function isUnrelated(
     if (holders.some(({ name }) => name === base.name)) return false;
     tips.add(holders[0]?.oid ?? oid);
   }
-  return isApart(base.oid, [...tips]);
+  return git.isApart(base.oid, [...tips]);
 }
 
 /**

@@ -44,7 +44,7 @@ describe('a push that the host does not take', exhaustive, () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('when it is sent the commits fails, also with "wait", as something may be there: a retry goes on', async () => {
+  it('is refused if sending the commits fails, also with "wait", as some may be there; a retry goes on', async () => {
     const { upstream, clone } = await withCommit(bed);
     bed.sandbox.faults.inject({
       method: 'POST',

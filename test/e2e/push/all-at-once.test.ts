@@ -81,6 +81,7 @@ it('with one wrong option says so before the command', async () => {
     said,
   );
   expect(lines.slice(0, 4)).toEqual(['', `${said}.`, '', 'Push again with:']);
+  expect(bed.host.requestsFor(upstream, 'POST', /\/forks$|receive-pack$|\/pulls$/)).toEqual([]);
 });
 
 it('with one fault has the reason and the status of ever, and shows warnings, too', async () => {

@@ -56,17 +56,6 @@ describe('title, description and base', () => {
     expect(pull.title).toBe('One');
     expect(remoteLines(pushed).join('\n')).toMatch(/could not be changed:\n.* says: Validation Failed/);
   });
-
-  it('must name a base that upstream has', async () => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('-o', 'base=nowhere', 'origin', 'HEAD:topic');
-    const lines = await expectRefused(bed, upstream, pushed, 'there is no such base branch');
-    expect(lines).toContain(`${upstream.fullName} has no branch "nowhere". It has "main".`);
-    const near = remoteLines(await clone.push('-o', 'base=mian', 'origin', 'HEAD:topic')).join('\n');
-    expect(near).toMatch(/has no branch "mian"\. It has "main"\. Did you mean "main"\?\n/);
-    expect(near).toContain('git push -o base=main http');
-  });
 });
 
 describe('squash', () => {

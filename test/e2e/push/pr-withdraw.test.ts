@@ -196,9 +196,17 @@ describe('a withdrawal', () => {
     expect(statusTable(await clone.push(...unknown, 'origin', ':main'))).toEqual([
       ' ! [remote rejected] main (push rejected: there is no such pull request)',
     ]);
-    expect(statusTable(await clone.push('origin', ':main'))).toEqual([
+    const deletion = await clone.push('origin', ':main');
+    expect(statusTable(deletion)).toEqual([
       ' ! [remote rejected] main (nothing to delete: to withdraw a pull request, add -o pr-hash and -o pr-key)',
     ]);
+    expect(remoteLines(deletion)).toContain(
+      `  git push -o withdraw -o 'pr-hash=<hash>' -o 'pr-key=<key>' ${upstream.url} HEAD:refs/heads/withdraw`,
+    );
+    const without = await clone.push('-o', 'withdraw', '-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:x');
+    expect(remoteLines(without).join('\n')).toContain(
+      `\nPush again with:\n  git push -o withdraw -o pr-hash=0123456789ab -o 'pr-key=<key>' ${upstream.url} HEAD:refs/heads/withdraw\n`,
+    );
     const faulty = ['-o', 'withdraw', '-o', 'pr-hash=0123456789ab', '-o', 'pr-key=abc'];
     expect(statusTable(await clone.push(...faulty, 'origin', ':main'))).toEqual([
       expect.stringMatching(/main \(push rejected: pr-key must be 32 hexadecimal characters/),

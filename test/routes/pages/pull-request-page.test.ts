@@ -87,7 +87,8 @@ it('is there while the list of pages is out of reach, or the service asks for it
 });
 
 it('asks for the pr-key for a withdrawal, for an update where that needs it, and never shows it', async () => {
-  const remote = 'https://gitveil.test/v1/gh/octo/hello';
+  // An address may break behind its slashes.
+  const remote = 'https://<wbr>gitveil.test/<wbr>v1/<wbr>gh/<wbr>octo/<wbr>hello';
   const withdrawal = `git push -o withdraw -o pr-hash=${HASH} -o pr-key=&lt;key&gt; ${remote}`;
   for (const [policy, key] of [
     ['hash', ''],
@@ -171,4 +172,20 @@ it('is JSON for a program that asks for it, with what people wrote where that ca
   expect(without.text).not.toContain('comments');
   const unknown = await ask(URL.replace(HASH, 'fedcba987654'), {}, accept);
   expect([unknown.status, JSON.parse(unknown.text)]).toEqual([404, { error: 'no such pull request' }]);
+});
+
+it('asks the code host nothing for a page of another site, which would spend the calls of its readers', async () => {
+  forgetEverything();
+  const accept = { Accept: 'application/json' };
+  const loaded = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'empty', Origin: 'https://site.test' };
+  const asked = vi.mocked(HttpClient.prototype.fetch);
+  asked.mockClear();
+  const { status, headers, text } = await ask(URL, WITH_BOT, { ...accept, ...loaded });
+  expect([status, headers.get('Cache-Control'), asked.mock.calls]).toEqual([200, 'no-store', []]);
+  expect(JSON.parse(text)).toMatchObject({ hash: HASH, state: 'open', title: null });
+  const named = { ...WITH_BOT, ALLOWED_ORIGINS: loaded.Origin };
+  expect(JSON.parse((await ask(URL, named, { ...accept, ...loaded })).text)).toMatchObject({ title: 'T' });
+  forgetEverything();
+  const followed = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' };
+  expect((await ask(URL, WITH_BOT, followed)).text).toContain('<h1><bdi>T</bdi></h1>');
 });

@@ -1,6 +1,6 @@
 /** Rules for what a push changes in files: workflows, submodules, or nothing. */
 import type { ChangedEntry } from '../../../edit/tree-comparison.ts';
-import { told } from '../../../leaks/messages.ts';
+import { told } from '../../../leaks/lines.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateWords } from '../../../policy/gates.ts';
 import { OPEN_POLICY, type Policy, policyFile, workflowSentence } from '../../../policy/policy.ts';
