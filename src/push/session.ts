@@ -34,7 +34,6 @@ import {
 } from './delay/keep.ts';
 import { withWrongHash } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
-import { withdrawalAdvice } from './judge/work.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -54,7 +53,7 @@ import {
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
 import { isUpdate } from './verdict.ts';
-import { withdraw } from './withdraw.ts';
+import { deletionLines, mendedWithdrawal, withdraw } from './withdraw.ts';
 
 /** The outcome of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
@@ -121,7 +120,10 @@ export async function receive(
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
-      if (options.preview) throw new Refusal('options', 'a withdrawal has no preview: leave out preview', []);
+      if (options.preview)
+        throw new Refusal('options', 'a withdrawal has no preview: leave out preview', [], {
+          needs: ['withdraw'],
+        });
       await requireKey(run, options, 'withdrawal');
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
@@ -140,14 +142,9 @@ export async function receive(
     return arrived({ kind: 'push', received });
   } catch (error) {
     await discard();
-    return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
+    const refusal = toRefusal(findings.endedBy(error, settings.client), settings.client);
+    return arrived(refusedAs(refusal, mendedWithdrawal(run, said, refusal)));
   }
-}
-
-/** The command that does what somebody may have meant who deletes a branch. */
-function deletionLines({ settings, target }: PushRun, { deletedRef }: Announced): readonly string[] {
-  if (deletedRef === null) return [];
-  return ['', ...withdrawalAdvice('<hash>', { remoteUrl: settings.remoteUrl(target), door: settings.door })];
 }
 
 /** @throws Refusal */

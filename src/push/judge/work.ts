@@ -27,7 +27,7 @@ import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { type BannerFacts, oneBranchCommand, pushCommand, shellWord } from '../reply/banner.ts';
+import { type BannerFacts, oneBranchCommand, shellWord, withdrawalCommand } from '../reply/banner.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { GitQuestions, Place } from './questions.ts';
@@ -109,9 +109,8 @@ function refuseTag(kept: Kept, tip: Oid, to: Parameters<typeof oneBranchCommand>
   ]);
 }
 
-export function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
-  const options = ['withdraw', `pr-hash=${prHash}`, 'pr-key=<key>'];
-  const command = pushCommand(options, { ...to, refName: 'refs/heads/withdraw' });
+function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
+  const command = withdrawalCommand(prHash, null, { ...to, refName: 'refs/heads/withdraw' });
   return ['To withdraw the pull request:', `  ${command}`];
 }
 
