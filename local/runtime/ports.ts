@@ -46,7 +46,7 @@ export function claimPort(host: string, port: number): Promise<number> {
   });
 }
 
-/** Ports that are tried in place of one in use: not the next ones, which the embedded code host takes. */
+/** Steps in which a free port is looked for: the next one up is the embedded code host's. */
 const STEP = 10;
 const MOST_TRIED = 10;
 

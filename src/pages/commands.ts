@@ -53,7 +53,9 @@ const COMMANDS = {
 
 /** Shows a line that may break behind the slashes of an address, as on a telephone. */
 function breakable(line: string): Html {
-  const pieces = line.split(/(?<=\/)(?=[^/])/).map((piece, at) => (at === 0 ? [piece] : [raw('<wbr>'), piece]));
+  const pieces = line
+    .split(/(?<=\/)(?=[^/])/)
+    .map((piece, at) => (at === 0 ? [piece] : [raw('<wbr>'), piece]));
   return html`${pieces.flat()}`;
 }
 

@@ -37,7 +37,7 @@ export const DOCUMENTS = {
 
 type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact' | 'signingKey'>;
 
-/** What only the service that shows a document knows. */
+/** The values that only the service knows which shows a document. */
 interface Shown {
   /** The service's origin, which examples name. */
   readonly origin: string;

@@ -32,8 +32,8 @@ import {
   waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
+import { withWrongHash } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
-import { withdrawalAdvice } from './judge/work.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -52,9 +52,8 @@ import {
 } from './reply/banner.ts';
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
-import { withWrongHash } from './unrecorded.ts';
 import { isUpdate } from './verdict.ts';
-import { withdraw } from './withdraw.ts';
+import { deletionLines, mendedWithdrawal, withdraw } from './withdraw.ts';
 
 /** The outcome of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
@@ -132,13 +131,17 @@ export async function receive(
     return arrived({ kind: 'push', received });
   } catch (error) {
     await discard();
-    return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
+    const refusal = toRefusal(findings.endedBy(error, settings.client), settings.client);
+    return arrived(refusedAs(refusal, mendedWithdrawal(run, said, refusal)));
   }
 }
 
 /** @throws Refusal */
 async function checkWithdrawal(run: PushRun, options: PushOptions): Promise<void> {
-  if (options.preview) throw new Refusal('options', 'a withdrawal has no preview: leave out preview', []);
+  if (options.preview)
+    throw new Refusal('options', 'a withdrawal has no preview: leave out preview', [], {
+      needs: ['withdraw'],
+    });
   await requireKey(run, options, 'withdrawal');
   await run.reply.note(...options.warnings);
 }
@@ -160,12 +163,6 @@ async function checkOptions(
   findings.add(refusedOptions(faults));
   await requireKey(run, options, run.settings.prUpdatePolicy === 'key' ? 'update' : null);
   await run.reply.note(...options.warnings);
-}
-
-/** The command that does what somebody may have meant who deletes a branch. */
-function deletionLines({ settings, target }: PushRun, { deletedRef }: Announced): readonly string[] {
-  if (deletedRef === null) return [];
-  return ['', ...withdrawalAdvice('<hash>', { remoteUrl: settings.remoteUrl(target), door: settings.door })];
 }
 
 /** @throws Refusal */

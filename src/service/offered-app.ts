@@ -10,7 +10,7 @@ import type { RepositoryName } from '../words/repository-name.ts';
 
 /** How long a page waits for it. */
 const PATIENCE_MS = 3_000;
-/** What logins of Apps end with, and their addresses do not. */
+/** The end of an App's login, which its address lacks. */
 const BOT = /\[bot\]$/;
 
 /**

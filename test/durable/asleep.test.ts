@@ -11,11 +11,11 @@ import { writeClaim } from '../../src/limits/claim.ts';
 import { Connection } from '../../src/outgoing/connection.ts';
 import { ConnectionPool } from '../../src/outgoing/connection-pool.ts';
 import { FakeServer } from '../outgoing/support/fake-server.ts';
+import { HOUR_MS, holdClock } from '../support/clock.ts';
 import { headText } from '../outgoing/support/response-text.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const VARIABLES = { HOSTING_TOKEN: 'secret', NOTIFY_ADMIN_TOPIC: 'operator', PANIC_PASSWORD: 'password' };
-const HOUR_MS = 60 * 60 * 1000;
 const TARGET = { owner: 'octo', name: 'hello' };
 const DATES = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
 const ANSWER = `${headText('HTTP/1.1 404 Not Found', 'Content-Type: application/json', 'Content-Length: 2')}{}`;
@@ -27,6 +27,7 @@ let count = 0;
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   count += 1;
+  holdClock();
   server = new FakeServer(async (connection) => {
     for (;;) await connection.answer(ANSWER);
   });
@@ -37,7 +38,10 @@ beforeEach(async () => {
   timers = pendingTimers();
 });
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** Those that were set from here on, and have neither fired nor been cleared. */
 function pendingTimers(): Set<unknown> {
@@ -87,7 +91,7 @@ const prHash = (): string => count.toString(16).padStart(12, '0');
 
 async function openPullRequest() {
   const stub = await objectOf('PULL_REQUESTS', prHash());
-  await stub.record(recordOf(prHash()), { tip: 'a', dates: DATES, lease: null }, Date.now() + HOUR_MS);
+  await stub.record(recordOf(prHash()), { tip: 'a', dates: DATES, lease: null }, Date.now());
   return stub;
 }
 

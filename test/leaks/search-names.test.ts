@@ -196,7 +196,9 @@ describe('a merge', () => {
     expect(lines).toContain(`  ${message.trim()}`);
     expect(lines).toContain('  git pull --rebase https://service.test/v1/gh/octo/hello main');
     expect(lines.at(-2)).toContain('-o publish-names');
-    await search({ authors: [ADA], message, options: { publishNames: true } });
+    const published = await search({ authors: [ADA], message, options: { publishNames: true } });
+    expect(published.refusal).toBeNull();
+    expect(published.lines).toContain(`  ${message.trim()}`);
   });
 });
 

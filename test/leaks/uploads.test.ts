@@ -23,7 +23,3 @@ it.each([
   'https://[',
   'no address',
 ])('nothing else is: %s', (text) => expect(uploadLines(text)).toEqual([]));
-
-it('long texts cost little', () => {
-  expect(uploadLines('https://a.'.repeat(50_000))).toEqual([]);
-});

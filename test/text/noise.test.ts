@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { readMarkdown } from '../../src/text/markdown.ts';
-import { noiseIn, noiseInMessage, noiseProblem } from '../../src/text/noise.ts';
+import { noiseIn, noiseProblem } from '../../src/text/noise.ts';
 import { runs } from '../support/runs.ts';
 import { hostileMarkdown } from './support/hostile-markdown.ts';
 
@@ -171,34 +171,3 @@ async function withoutCode(html: string): Promise<string> {
   await rewriter.transform(new Response(`<main>${html}</main>`)).text();
   return seen;
 }
-
-describe('a message of a megabyte', () => {
-  const MB = 1024 * 1024;
-  const fill = (part: string): string => part.repeat(Math.ceil(MB / part.length));
-  it.each<[what: string, text: string]>([
-    ['of the same mentions', fill('@a @b ')],
-    ['of addresses', fill('a@b')],
-    ['of @', fill('@')],
-    ['of _ before @', `${fill('_')}@`],
-    ['of _@', fill('_@')],
-    ['of fences without an end', fill('```\n')],
-    ['of longer and longer fences', times(1400, (n) => '`'.repeat(n + 3), '\n')],
-    ['of code spans without an end', times(1400, (n) => '`'.repeat(n + 1))],
-    ['of one code span', `\`${fill('@a ')}\``],
-    ['of quotes', fill('> ')],
-    ['of lists', fill('- ')],
-    ['of slashes', fill('a/')],
-    ['of half references', fill('a/b#')],
-    ['of the same reference', fill('o/r#1 ')],
-    ['of half links', fill('https://git.test/o/')],
-    ['of addresses without an end', fill('https://a.a.')],
-    ['of numbers without an end', fill('&#00')],
-    ['of escapes', fill('\\@')],
-    ['of tags without an end', fill('<a ')],
-    ['of brackets', fill('[a](`')],
-    ['of a table', `|a|\n|-|\n${fill('|`@a\n')}`],
-  ])('%s is looked through once', (_, text) => {
-    // What is quadratic takes minutes for it.
-    expect(() => noiseInMessage(text, WHERE)).not.toThrow();
-  });
-});

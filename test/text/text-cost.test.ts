@@ -11,6 +11,7 @@ import { haveOwnSignOff, signerOf } from '../../src/git/objects/sign-offs.ts';
 import { pullRequestText } from '../../src/git/objects/commit-message.ts';
 import { privateMerges } from '../../src/leaks/merge-sentences.ts';
 import { peopleNamedIn } from '../../src/leaks/messages.ts';
+import { uploadLines } from '../../src/leaks/uploads.ts';
 import { vouchedStanding } from '../../src/policy/community-files.ts';
 import { parsePolicy } from '../../src/policy/policy.ts';
 import { footerProblem } from '../../src/text/footer-room.ts';
@@ -50,6 +51,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'as a form': (text) => parseFormFields(text),
   'as words of a host': (text) => [hostText(text), hostLines(text), oneLine(text)],
   'for addresses': (text) => newAddresses('', text),
+  'for uploads': (text) => uploadLines(text),
   'as a file that has changed': (text) => difference(text.slice(0, text.length / 2), text),
   'as a list of accounts': (text) => vouchedStanding(text, 'bot', 'github'),
 };

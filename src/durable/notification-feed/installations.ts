@@ -33,7 +33,7 @@ export class Installations {
   readonly #stopped: (repository: RepositoryName, at: number) => void;
   /** Repositories whose installation may have changed, by name. */
   readonly #toAskAgain = new Map<string, RepositoryName>();
-  /** The repositories in which the App has been missing for long, so that the next answer counts. */
+  /** Repositories in which the App has been missing for long: the next answer counts. */
   #toConfirm: ReadonlySet<number> = new Set();
 
   /** @param stopped learns of repositories in which the App was removed. */
@@ -139,11 +139,12 @@ export class Installations {
     this.#toConfirm = new Set(repositories.map(({ id }) => id));
     await this.#ask(reached, repositories);
     this.#toConfirm = new Set();
+    this.#installed.postpone(repositories, now);
   }
 
   /**
-   * Asks where the App is. Whoever is asked notes the answer, as always. A host that does not answer
-   * is not asked for the rest, because the bot's other threads wait meanwhile.
+   * Asks where the App is. Whoever is asked notes the answer, as always. A host that does not
+   * answer is not asked for the rest, because the bot's other threads wait meanwhile.
    */
   async #ask({ access, config, host }: Reached, names: readonly RepositoryName[]): Promise<void> {
     for (const { owner, name } of names) {

@@ -10,7 +10,7 @@ import type { Account } from '../code-host.ts';
 import { type Actor, appIsGone, NOT_PERMITTED, type Reporting, type Writers } from '../rest/actor.ts';
 import { type GitHubApp, type Installation, isInstalled, TOKEN_LAG_MS } from './github-app.ts';
 
-/** What GitHub answers where a token is asked for: octokit/octokit.rb#1307. */
+/** Matches GitHub's answer to who asks for a token: octokit/octokit.rb#1307. */
 const SUSPENDED = /installation has been suspended/i;
 /** How long a refusal for which the App is missing counts; then the host is asked again. */
 const DOUBT_MS = 10 * 60_000;
@@ -97,7 +97,7 @@ export class AppWriters implements Writers {
     });
   }
 
-  /** Leaves the writing to the account, unless maintainers have suspended the App. @throws HostError */
+  /** Leaves it to the account, unless maintainers have suspended the App. @throws HostError */
   #without(error: unknown, repository: RepositoryName): null {
     if (SUSPENDED.test(hostFailureOf(error).says)) throw unwanted(repository, 'suspended');
     this.#setup.failed(error);

@@ -42,7 +42,11 @@ export interface PreviewedFile extends FileEdit {
 }
 
 interface ChangePreview
-  extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
+  extends
+    GivenAway,
+    Pick<Preview, 'author'>,
+    Pick<NotedReply, 'same'>,
+    Readonly<Record<'title' | 'body', string>> {
   readonly files: readonly PreviewedFile[];
   readonly base: string;
   /** Whether this service delays pushes by default. */
@@ -62,8 +66,8 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
   const { path, pr_hash } = form.fields;
   return previewPage('What becomes public', form, {
     given: preview,
-    shown: html`${sameNotice(preview.same, form, path, OR_BOTH)}
-    ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)} ${preview.files.map(fileCard)}`,
+    shown: html`${sameNotice(preview.same, form, path, OR_BOTH)} ${preview.hasMoved ? MOVED : ''}
+    ${publicText(form, preview)} ${preview.files.map(fileCard)}`,
     choice: timeField(preview.isDelayed),
     typed: form.fields,
     steps: {
@@ -98,12 +102,7 @@ function publicText({ repository }: ChangeForm, { author, base, title, body }: C
 export const OR_BOTH = 'or open this one, too';
 
 /** Tells of an open pull request with the same change, or with commits of the file that is sent. */
-export function sameNotice(
-  same: NotedReply['same'],
-  place: FormPlace,
-  path: string,
-  or: string,
-): Html | '' {
+export function sameNotice(same: NotedReply['same'], place: FormPlace, path: string, or: string): Html | '' {
   if (same === null) return '';
   const what = isOfFile(place) ? 'Commits of this file are' : 'The same change is';
   return html`<p class="notice">

@@ -145,7 +145,8 @@ export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
         >${timeWords(fields.delay)} The ids of the commits change with that time.</small
       >`,
   });
-  const text = body === '' ? '' : html`<pre class="text">${'\n'}${visibleText(body)}</pre>`;
+  const text = body ? html`<pre class="text">${'\n'}${visibleText(body)}</pre>` : '';
+  const kept = body === null ? html`<p>The description stays as it is.</p>` : '';
   // The service reads fields until it meets the file.
   const file = held === null ? fileField(AGAIN_HINT) : hidden({ held });
   return formPage(
@@ -153,7 +154,7 @@ export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
     form,
     'This is everything that becomes public. Nothing has been sent yet.',
     html`${sameNotice(preview.same, form, '', OR_BOTH)} ${warn.map(findingNotice)}
-      ${card('public', visibleText(title), html`${text} ${facts}`)}
+      ${card('public', title === null ? 'The title stays as it is' : visibleText(title), html`${text} ${kept} ${facts}`)}
       ${commitsCard(preview)} ${card('changes', 'What it changes', changesOf(preview))}
       ${say.map(findingNotice)}
       <form method="post" action="${action}" enctype="multipart/form-data">

@@ -22,8 +22,8 @@ import type { Received } from '../receive/receive.ts';
 import { type DelayedFacts, pageLines } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { proposedBefore, wasProposed } from '../same-work.ts';
-import { unrecordedLine } from '../unrecorded.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
+import { unrecordedLine } from './unrecorded.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Twice the longest delay, when the window of that ends. */

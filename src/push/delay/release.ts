@@ -72,7 +72,7 @@ export async function release(
   return publish(run, { ...(await enter(run, publication)), attempt });
 }
 
-/** What an update changes, for the page of its pull request; null: nobody knows, or it is none. */
+/** Finds what an update changes, for its page; null: nobody knows, or it is no update. */
 async function changesOf(
   { host, settings }: PushRun,
   { place, botLogin }: Present,

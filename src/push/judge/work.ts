@@ -7,7 +7,7 @@
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
-import { areAllNeeded } from '../../git/objects/all-needed.ts';
+import { areAllNeeded, tagTarget } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type CommitIdentity, lineEnd, parseHistory, startsWith } from '../../git/objects/commit.ts';
@@ -27,7 +27,7 @@ import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { type BannerFacts, oneBranchCommand, pushCommand, shellWord } from '../reply/banner.ts';
+import { type BannerFacts, oneBranchCommand, shellWord, withdrawalCommand } from '../reply/banner.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { GitQuestions, Place } from './questions.ts';
@@ -60,6 +60,7 @@ export async function findWork(
   const others = commandList.filter((command) => command !== taken.command && !isDeletion(command));
   const otherTips = others.map(({ newId }) => newId);
   const { kept, namedBases } = pack;
+  refuseTag(kept, tip, { remoteUrl, refName, door });
   /** Whether an entry is a delta of one of upstream's commits, as far as these are known. */
   const hidesCommit = (): boolean => {
     for (const oid of namedBases.oids()) if (history.isKnown(oid)) return true;
@@ -98,9 +99,18 @@ export async function findWork(
   }
 }
 
-export function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
-  const options = ['withdraw', `pr-hash=${prHash}`, 'pr-key=<key>'];
-  const command = pushCommand(options, { ...to, refName: 'refs/heads/withdraw' });
+/** Refuses a tag that is pushed under the name of a branch. @throws Refusal */
+function refuseTag(kept: Kept, tip: Oid, to: Parameters<typeof oneBranchCommand>[1]): void {
+  const pushed = kept.withOid(tip);
+  if (pushed?.type !== 'tag') return;
+  throw new Refusal('one-branch', 'tags are not accepted, because they contain a name', [
+    'Nothing was sent. Push the commit that the tag names:',
+    `  ${oneBranchCommand(tagTarget(pushed.content), to)}`,
+  ]);
+}
+
+function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
+  const command = withdrawalCommand(prHash, null, { ...to, refName: 'refs/heads/withdraw' });
   return ['To withdraw the pull request:', `  ${command}`];
 }
 

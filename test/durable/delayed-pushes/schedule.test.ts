@@ -84,6 +84,10 @@ describe('the pushes that are due', () => {
         const picked = pick(due, NOTHING_RUNS, NOW);
         expect(new Set(hashes(picked)).size).toBe(picked.length);
         expect(picked.length).toBeLessThanOrEqual(MOST_AT_ONCE);
+        if (picked.length > 1) {
+          expect(picked.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(100_000_000);
+          expect(picked.reduce((sum, { commits }) => sum + commits, 0)).toBeLessThanOrEqual(20_000);
+        }
         if (due.length > 0) expect(picked.length).toBeGreaterThan(0);
       }),
     );

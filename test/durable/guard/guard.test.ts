@@ -11,11 +11,10 @@ import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { OutgoingError } from '../../../src/outgoing/outgoing-error.ts';
 import { restartObjects } from '../../support/all-objects.ts';
+import { HOUR_MS, MINUTE_MS, holdClock, pass } from '../../support/clock.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const PASSWORD = { kind: 'password' } as const;
 const LIMITS = [{ most: 60, withinMs: MINUTE_MS }];
 const SCOPE = { spareSingle: false, comments: false, issues: false };
@@ -39,7 +38,7 @@ beforeEach(() => {
   count += 1;
   published = [];
   serviceIsDown = false;
-  vi.setSystemTime(Date.now());
+  holdClock();
   closes = () => false;
   merged = true;
   refuse = async () => {};
@@ -102,10 +101,6 @@ async function deliverUntilQuiet(): Promise<void> {
     vi.setSystemTime(Math.max(at, Date.now()));
     await deliver();
   }
-}
-
-function pass(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
 }
 
 async function alarm(times: number): Promise<void> {
@@ -320,6 +315,13 @@ describe('a rollback', () => {
     expect(await trackedNumbers()).toEqual([]);
     await deliverUntilQuiet();
     expect(JSON.parse(await storedText())).toEqual([[[], [], []], []]);
+  });
+
+  it('reaches back no further for what a clock that is ahead has opened', async () => {
+    await configured();
+    await guard().track(pullRequest(20), 'a', Date.now() + HOUR_MS);
+    pass(2 * HOUR_MS);
+    expect(await trackedNumbers()).toEqual([]);
   });
 
   it('is carried out although its caller hung up and the guard restarted', async () => {

@@ -9,7 +9,8 @@ import { parseConfig } from '../../../src/config/config.ts';
 import { hostAccountOf } from '../../../src/host-access.ts';
 import type { Env } from '../../../src/env.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
-import { Pseudonym, holdClock, pass } from '../support/pseudonym.ts';
+import { holdClock, pass } from '../../support/clock.ts';
+import { Pseudonym } from '../support/pseudonym.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 

@@ -6,7 +6,8 @@ import type { Env } from '../../../src/env.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { withoutPauses } from '../../support/timeouts.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, holdClock, pass } from '../../support/clock.ts';
+import { Pseudonym, THREAD } from '../support/pseudonym.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 

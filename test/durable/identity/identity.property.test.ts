@@ -10,7 +10,8 @@ import { restartObjects } from '../../support/all-objects.ts';
 import { runs } from '../../support/runs.ts';
 import type { Env } from '../../../src/env.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, holdClock, pass } from '../../support/clock.ts';
+import { Pseudonym, THREAD } from '../support/pseudonym.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const RUNS = 12;

@@ -6,7 +6,8 @@ import { writeClaim } from '../../../src/limits/claim.ts';
 import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
-import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+import { HOUR_MS, MINUTE_MS, holdClock, pass } from '../../support/clock.ts';
+import { Pseudonym, THREAD } from '../support/pseudonym.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };

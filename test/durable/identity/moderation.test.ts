@@ -6,7 +6,8 @@ import type { Env } from '../../../src/env.ts';
 import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, holdClock, pass } from '../../support/clock.ts';
+import { Pseudonym, THREAD } from '../support/pseudonym.ts';
 import { timingOutOnly } from '../../support/timeouts.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 

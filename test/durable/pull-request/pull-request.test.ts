@@ -7,16 +7,13 @@ import type { PullRequestRecord } from '../../../src/durable/pull-request/record
 import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
 import { restartObjects } from '../../support/all-objects.ts';
+import { DAY_MS, HOUR_MS, holdClock, pass } from '../../support/clock.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
-const HOUR_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * HOUR_MS;
-/** Alarms are run by the tests; by itself none goes off within a test. */
-const later = (): number => Date.now() + HOUR_MS;
 
 /** Notifications that the service has received, and whether it takes any. */
 let published: { title: string; click: string }[] = [];
@@ -50,9 +47,9 @@ function objectOf({ prHash }: PullRequestRecord) {
 }
 
 /** A push has opened it, and could tell neither statistics nor the guard. */
-async function openUntold(pullRequest: PullRequestRecord, at = later()): Promise<void> {
-  await objectOf(pullRequest).record(pullRequest, push('a'), at);
-  await objectOf(pullRequest).tellLater(['statistics', 'tracking'], at);
+async function openUntold(pullRequest: PullRequestRecord): Promise<void> {
+  await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+  await objectOf(pullRequest).tellLater(['statistics', 'tracking'], Date.now());
 }
 
 /** A push after which the branch stands at `tip`. */
@@ -93,6 +90,7 @@ async function runAlarm(pullRequest: PullRequestRecord): Promise<void> {
 
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  holdClock();
   published = [];
   serviceIsDown = false;
   asked = 0;
@@ -142,7 +140,7 @@ describe('the outbox of a pull request', () => {
   it('publishes an update without a second entry in the ledger', async () => {
     const pullRequest = newPullRequest();
     await openUntold(pullRequest);
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toHaveLength(2);
     expect((await ledgerUrls()).filter((url) => url === pullRequest.url)).toHaveLength(1);
@@ -167,7 +165,7 @@ describe('the outbox of a pull request', () => {
   it('waits longer after each failure', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     const delays: number[] = [];
     for (let attempt = 0; attempt < 4; attempt++) {
       await runAlarm(pullRequest);
@@ -179,7 +177,7 @@ describe('the outbox of a pull request', () => {
   it('loses nothing when its machine goes away before the delivery', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
     await restartObjects();
     serviceIsDown = false;
@@ -190,7 +188,7 @@ describe('the outbox of a pull request', () => {
   it('still writes into a ledger that was dead for weeks', async () => {
     const pullRequest = newPullRequest();
     await openUntold(pullRequest);
-    vi.setSystemTime(Date.now() + 60 * DAY_MS);
+    pass(60 * DAY_MS);
     await bindings.DB.exec('ALTER TABLE pull_requests RENAME TO out_of_reach');
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(await nextAlarm(pullRequest)).not.toBeNull();
@@ -204,7 +202,7 @@ describe('the outbox of a pull request', () => {
   it('leaves the topic alone for as long as the service asks, also when there is news or a restart', async () => {
     const pullRequest = newPullRequest();
     tooMany = 1;
-    await openUntold(pullRequest, Date.now());
+    await openUntold(pullRequest);
     await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
     // The first was refused, so the second was not tried; the ledger is another matter.
@@ -229,7 +227,7 @@ describe('the outbox of a pull request', () => {
     const comments = [...Array(MAX_NOTIFICATIONS + 5).keys()].map(comment);
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
-    await objectOf(pullRequest).tell('gh', [...comments, merged], later());
+    await objectOf(pullRequest).tell('gh', [...comments, merged], Date.now());
     serviceIsDown = false;
     // Each alarm sends some of them, and sets the next one.
     while (await runDurableObjectAlarm(objectOf(pullRequest)));
@@ -241,8 +239,8 @@ describe('the outbox of a pull request', () => {
 
   it('leads to the page of the service, and names no address of the host', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
-    await objectOf(pullRequest).tell('gh', [comment(1)], later());
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await objectOf(pullRequest).tell('gh', [comment(1)], Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published.map(({ click }) => click)).toEqual([pageOf(pullRequest), pageOf(pullRequest)]);
     expect(JSON.stringify(published)).not.toContain('host.test');
@@ -253,7 +251,7 @@ describe('the outbox of a pull request', () => {
     tooMany = 1;
     await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    vi.setSystemTime(Date.now() - DAY_MS);
+    pass(-DAY_MS);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toHaveLength(1);
   });
@@ -261,8 +259,8 @@ describe('the outbox of a pull request', () => {
   it('gives up on a notification after a week', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
-    vi.setSystemTime(Date.now() + 8 * DAY_MS);
+    await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
+    pass(8 * DAY_MS);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(await nextAlarm(pullRequest)).toBeNull();
   });
@@ -271,14 +269,14 @@ describe('the outbox of a pull request', () => {
 describe('events on the host', () => {
   it('are published each once, by their keys, also after a crash', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
-    expect(await objectOf(pullRequest).tell('gh', [comment(1), comment(2)], later())).toBe(true);
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    expect(await objectOf(pullRequest).tell('gh', [comment(1), comment(2)], Date.now())).toBe(true);
     await restartObjects();
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
-    await objectOf(pullRequest).tell('gh', [comment(2), merged], later());
+    await objectOf(pullRequest).tell('gh', [comment(2), merged], Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await objectOf(pullRequest).tell('gh', [comment(1), merged], later());
+    await objectOf(pullRequest).tell('gh', [comment(1), merged], Date.now());
     expect(await nextAlarm(pullRequest)).toBeNull();
     expect(published.slice(1)).toEqual([
       {
@@ -299,17 +297,17 @@ describe('events on the host', () => {
 
   it('are refused while no push has written the pull request down', async () => {
     const pullRequest = newPullRequest();
-    expect(await objectOf(pullRequest).tell('gh', [comment(1)], later())).toBe(false);
+    expect(await objectOf(pullRequest).tell('gh', [comment(1)], Date.now())).toBe(false);
     expect(await nextAlarm(pullRequest)).toBeNull();
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
-    expect(await objectOf(pullRequest).tell('gh', [comment(1)], later())).toBe(true);
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    expect(await objectOf(pullRequest).tell('gh', [comment(1)], Date.now())).toBe(true);
   });
 
   it('are published again when a crash leaves it open whether they were', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await objectOf(pullRequest).tell('gh', [comment(1)], later());
+    await objectOf(pullRequest).tell('gh', [comment(1)], Date.now());
     answerIsLost = true;
     await runDurableObjectAlarm(objectOf(pullRequest));
     await restartObjects();
@@ -322,7 +320,7 @@ describe('events on the host', () => {
 
   it('that come while others are being delivered do not wait for the next attempt of those', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     const at = Date.now() + 3 * HOUR_MS;
     serviceIsDown = true;
     duringPublishing = async () => void (await objectOf(pullRequest).tell('gh', [comment(1)], at));

@@ -4,7 +4,6 @@
  */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { vi } from 'vitest';
 import type { CommentOutcome, CommentRequest } from '../../../src/durable/identity/identity.ts';
 import type { Env } from '../../../src/env.ts';
 import { writeClaim } from '../../../src/limits/claim.ts';
@@ -12,23 +11,10 @@ import type { Standing } from '../../../src/durable/identity/moderation.ts';
 
 const { IDENTITIES } = env as unknown as Env;
 
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
-
 export const ORIGIN = 'https://veil.test';
 export const THREAD = 'octo/hello/issues/1';
 
 let lastHash = 0xab00_0000;
-
-/** Time is the test's from here on: far in the future, so that no alarm goes off by itself. */
-export function holdClock(): void {
-  vi.setSystemTime(Date.now() + 3650 * DAY_MS);
-}
-
-export function pass(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
-}
 
 export class Pseudonym {
   readonly hash = (++lastHash).toString(16);

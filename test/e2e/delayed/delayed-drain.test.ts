@@ -46,6 +46,8 @@ it.each([
   const program = join(ROOT, 'local/operator/drain.ts');
   await expect(run(process.execPath, [program], { env })).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(new RegExp(`^drain: ${words}\n[^]*\\(set -a; \\. \\S+; npm run drain\\)\n$`)),
+    stderr: expect.stringMatching(
+      new RegExp(`^drain: ${words}\n[^]*\\(set -a; \\. \\S+; npm run drain\\)\n$`),
+    ),
   });
 });

@@ -81,6 +81,8 @@ it('an update sends all commits again', exhaustive, async () => {
   const send = async (address: string) => {
     const form = await client.get(address);
     const preview = await client.postFile(path, form.fields, await bundleOf(contribution));
+    const isKept = /The title stays as it is.*The description stays as it is/.test(wordsOf(preview));
+    expect(isKept).toBe(address !== path);
     return client.postFile(path, preview.fields, null);
   };
   const opened = await send(path);
@@ -93,7 +95,8 @@ it('an update sends all commits again', exhaustive, async () => {
 it('commits that are open already are told, with the form that updates them', exhaustive, async () => {
   const { clone, client, path, contribution } = await began();
   await clone.commit({ message: 'One\n' });
-  const look = async () => client.postFile(path, (await client.get(path)).fields, await bundleOf(contribution));
+  const look = async () =>
+    client.postFile(path, (await client.get(path)).fields, await bundleOf(contribution));
   const opened = await client.postFile(path, (await look()).fields, null);
   await clone.commit({ message: 'Two\n' });
   const words = wordsOf(await look());

@@ -219,6 +219,7 @@ it(
   exhaustive,
   async () => {
     const asked = async ({ upstream, person }: Awaited<ReturnType<typeof withFiles>>) => {
+      await bed.host.settle();
       const before = bed.host.requests.length;
       await formOf(upstream, person);
       const made = bed.host.requests.slice(before);

@@ -300,6 +300,7 @@ describe('a preview', () => {
     const options = ['-o', 'preview', '-o', `pr-hash=${first.banner.prHash}`];
     const shown = remoteLines(await clone.push(...options, 'origin', 'HEAD:topic')).join('\n');
     expect(shown).toContain(`This push would update the pull request ${first.pull.url}:`);
+    expect(shown).toMatch(/\n {2}Title: {7}\(stays as it is\)\n {2}Description: \(stays as it is\)\n/);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(first.pull.headSha);
   });
 });

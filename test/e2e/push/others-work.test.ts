@@ -232,7 +232,9 @@ describe('a delayed update', exhaustive, () => {
   ])('is published once it has their commits, with the options %j', async (options, titles) => {
     const story = await fixed();
     const { clone, fix, update, upstream, tip, on } = story;
-    const trail = options.includes('strip-trails') ? '\nChange-Id: I0123456789abcdef0123456789abcdef01234567\n' : '';
+    const trail = options.includes('strip-trails')
+      ? '\nChange-Id: I0123456789abcdef0123456789abcdef01234567\n'
+      : '';
     const theirs = await fix(`Fix the typo\n${trail}`);
     await clone.git('pull', '--quiet', '--rebase', upstream.url, `refs/pull/${on.number}/head`);
     await clone.commit({ message: 'Two\n' });

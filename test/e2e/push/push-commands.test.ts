@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { wallFindings } from '../../../local/operator/wall-check.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
+import { type Contribution, contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import type { Clone } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
@@ -42,13 +42,16 @@ describe('tags', () => {
     expect(sent?.announcedObjects).toBe(sent?.objects.length);
   });
 
-  it('are not branches by another name', async () => {
-    const { clone, upstream } = await contribute(bed);
+  it('are not branches by another name, and the command that is told pushes the commit', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
     await clone.commit();
     await tag(clone, 'v1');
     const pushed = await clone.push('origin', 'v1:refs/for/main');
-    expect(statusTable(pushed)).toEqual([` ! [remote rejected] v1 -> refs/for/main (${TAG_REASON})`]);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
+    const reason = 'tags are not accepted, because they contain a name';
+    const lines = await expectRefused(bed, upstream, pushed, reason);
+    const [, words = ''] = /^ {2}git push (.+)$/m.exec(lines.join('\n')) ?? [];
+    await expectAccepted(bed, contribution, await clone.push(...words.split(' ')));
   });
 });
 
@@ -97,10 +100,7 @@ describe('push options', () => {
 });
 
 /** Pushes one commit as a client without some capabilities does. Answers the body. */
-async function pushedWith(
-  capabilities: string,
-  { clone, person, upstream }: Contribution,
-): Promise<Buffer> {
+async function pushedWith(capabilities: string, { clone, person, upstream }: Contribution): Promise<Buffer> {
   const newId = await clone.commit();
   const pack = await packOf(clone, ['HEAD', '^origin/main']);
   const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], capabilities, pack });

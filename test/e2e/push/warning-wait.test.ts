@@ -245,9 +245,7 @@ describe('after the wait', () => {
       const path = new RegExp(`/${upstream.name}/pulls$`);
       const { promise: until, resolve: answer } = Promise.withResolvers<void>();
       bed.sandbox.faults.inject({ method: 'POST', path, until });
-      await expect
-        .poll(() => bed.host.requestsFor(upstream, 'POST', path))
-        .toHaveLength(1);
+      await expect.poll(() => bed.host.requestsFor(upstream, 'POST', path)).toHaveLength(1);
       push.stop('SIGKILL');
       answer();
       await push.ended;

@@ -104,7 +104,9 @@ async function alertTokens(): Promise<string[]> {
     Object.assign(instance, { env: bindings });
     await instance.tell({ kind: 'rate-limit', client: `client-${address}`, attempts: 6, most: 5 });
   });
+  // The platform may have begun with it already.
   await runDurableObjectAlarm(guard());
+  await expect.poll(() => published).not.toEqual([]);
   const [alert] = published;
   return (alert?.actions ?? []).map(({ body }) => (JSON.parse(body) as { token: string }).token);
 }

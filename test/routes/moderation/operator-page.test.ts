@@ -19,6 +19,7 @@ import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { feedOf, guardOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
+import { REPOSITORY } from '../../host/support/repository.ts';
 import { deleteObjects } from '../../support/all-objects.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -47,7 +48,8 @@ beforeEach(async () => {
   address += 1;
   published = [];
   status = 200;
-  vi.setSystemTime(new Date('2026-11-28T12:00:00Z'));
+  // Ahead of the clock: by itself no alarm goes off within a test.
+  vi.setSystemTime(new Date('2046-11-28T12:00:00Z'));
   vi.spyOn(console, 'log').mockImplementation(() => {});
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (_url, init) => {
     if (status === 200) published.push(JSON.parse(init?.body as string));
@@ -121,7 +123,7 @@ describe('/admin', () => {
     const html = await (await send('/admin', { headers })).text();
     const order = [
       'has suspended the bot account',
-      'lacks a permission, so the bot account writes in its place',
+      'has not granted the App all permissions',
       'Pushes are rejected.',
       'Comments and issues are refused.',
     ];
@@ -143,11 +145,9 @@ describe('/admin', () => {
   it('lists the repositories whose maintainers have said stop', async () => {
     const headers = await opened();
     expect(await (await send('/admin', { headers })).text()).toContain('None.');
-    const repository = { owner: 'octo', name: 'hello', id: 7, networkId: 7, sizeKb: 1 };
-    const open = { isPrivate: false, isArchived: false, pullRequests: 'all' } as const;
     await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) => {
       const stop = { word: 'stop', at: Date.parse('2026-11-27T10:00:00Z'), saidBy: 2, since: 1 } as const;
-      new SqlStances(storage.sql).setStance({ ...repository, ...open }, 0, stop);
+      new SqlStances(storage.sql).setStance(REPOSITORY, 0, stop);
     });
     const html = await (await send('/admin', { headers })).text();
     expect(html).toContain('octo/hello</a>');
@@ -177,7 +177,7 @@ describe('/admin', () => {
     );
     for (const html of [failed, await page()]) {
       expect(html).toContain('Alerts do not arrive');
-      expect(html).toContain('2026-11-28 12:00:00 UTC');
+      expect(html).toContain('2046-11-28 12:00:00 UTC');
       expect(html).toContain('<dd>1 alert</dd>');
     }
     status = 200;

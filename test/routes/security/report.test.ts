@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { type FakeRequest, FakeThreads } from '../../durable/support/fake-threads.ts';
-import { holdClock } from '../../durable/support/pseudonym.ts';
+import { holdClock } from '../../support/clock.ts';
 import { type Call, post } from '../support/json-caller.ts';
 
 const bindings = env as unknown as Env;
@@ -250,6 +250,29 @@ describe('an answer that is lost', () => {
     answer = () => Response.json(SENT, { status: 201 });
     expect(await report({}, call)).toMatchObject({ status: 409, code: 'may-exist' });
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe('the limits of the account', () => {
+  const sentTwice = async (first: typeof answer) => {
+    const call = { variables: { LIMIT_CREATIONS: '1/1h', HOSTING_TOKEN: `limited-${(accounts += 1)}` } };
+    answer = first;
+    const { status } = await report({}, call);
+    answer = () => Response.json(SENT, { status: 201 });
+    return [status, (await report({}, call)).status, sent.length];
+  };
+
+  it('count each report, and refuse more', async () => {
+    expect(await sentTwice(answer)).toEqual([200, 429, 1]);
+  });
+
+  it('count one that may have arrived', async () => {
+    expect(await sentTwice(() => new Response('', { status: 500 }))).toEqual([502, 429, 1]);
+  });
+
+  it('do not count one that the host has refused', async () => {
+    const refusal = () => Response.json({ message: 'Not Found' }, { status: 404 });
+    expect(await sentTwice(refusal)).toEqual([400, 200, 2]);
   });
 });
 

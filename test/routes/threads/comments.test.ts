@@ -9,7 +9,7 @@ import { bodiesMemory, isolateMemory } from '../../../src/isolate/memory-budget.
 import { FENCE_IS_OPEN, footerProblem } from '../../../src/text/footer-room.ts';
 import { readMarkdown } from '../../../src/text/markdown.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
-import { holdClock } from '../../durable/support/pseudonym.ts';
+import { holdClock } from '../../support/clock.ts';
 import { runs } from '../../support/runs.ts';
 import { type Call, type JsonAnswer, post } from '../support/json-caller.ts';
 import { exhaustive } from '../../support/exhaustive.ts';

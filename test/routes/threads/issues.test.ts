@@ -1,7 +1,7 @@
 /** Anonymous issues (contract, 4.3 and section 7). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
-import { holdClock } from '../../durable/support/pseudonym.ts';
+import { holdClock } from '../../support/clock.ts';
 import { type Call, post } from '../support/json-caller.ts';
 
 let host: FakeThreads;

@@ -77,7 +77,10 @@ it.each([
 });
 
 it('shows no command of an update, nor what introduces it', () => {
-  const replacing = ['Or replace them with yours:', "  curl --data-binary '@<your file>' 'http://s.test/patch?overwrite'"];
+  const replacing = [
+    'Or replace them with yours:',
+    "  curl --data-binary '@<your file>' 'http://s.test/patch?overwrite'",
+  ];
   const second = 'If this is a retry because no answer came: it is open, and nothing is left to do.';
   expect(inFormWords([...replacing, second])).toEqual([]);
 });

@@ -1,13 +1,13 @@
 /**
- * What a person hears of a pr_hash that the service has not recorded. A push with such a hash may
- * open a new pull request.
- * Proved by test/routes/request/refused-first.test.ts and test/e2e/delayed/delayed-changes.test.ts.
+ * Says that the service has not recorded a pr_hash: to a push that waits, and to one that a limit
+ * of new pull requests refuses, because it would open one.
+ * Proved by test/routes/request/refused-first.test.ts and test/e2e/delayed/delayed-delay.test.ts.
  */
-import { fullName } from '../words/repository-name.ts';
-import type { PushRun } from './push-run.ts';
-import { faultsIn } from './receive/push-options.ts';
-import type { Announced } from './receive/receive.ts';
-import { Refusal } from './reply/refusal.ts';
+import { fullName } from '../../words/repository-name.ts';
+import type { PushRun } from '../push-run.ts';
+import { faultsIn } from '../receive/push-options.ts';
+import type { Announced } from '../receive/receive.ts';
+import { Refusal } from '../reply/refusal.ts';
 
 /** Says that the service has recorded none, and which one may be meant. */
 export async function unrecordedLine(
