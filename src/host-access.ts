@@ -102,7 +102,8 @@ function openWriters(
   const settings = host.app;
   if (settings === undefined) return null;
   const ofApp = limitsOf(env, host, accountNamed(host, `app ${settings.id}`));
-  const app = new GitHubApp(settings, access, ofApp, (repository, isInstalled) =>
+  const tokenWatch = openAppWatch(env, config, host);
+  const app = new GitHubApp(settings, access, { ...ofApp, tokenWatch }, (repository, isInstalled) =>
     feedOf(env, host.key).noteInstalled({ key: host.key, app: settings.id }, repository, isInstalled),
   );
   const accountOfInstallation = ({ id }: Installation) => accountNamed(host, `app ${settings.id} ${id}`);
@@ -113,6 +114,22 @@ function openWriters(
     failed: (error) => loggerOf(config).warn('the GitHub App could not be used', { error }),
     lacking: () => tellLacking(env, config, host),
     clock: access.clock,
+  });
+}
+
+/** Opens what tells the operator that the host refuses the App's key, or does not any more. */
+function openAppWatch(env: AccountEnv, config: LogConfig, host: HostConfig): TokenWatch {
+  const name = `${accountOf(host)}:key`;
+  return new TokenWatch({
+    account: name,
+    token: 'of the App',
+    clock: systemClock,
+    kind: host.kind,
+    tell: (problems) => {
+      const { hostName } = placeOf(host);
+      if (problems.length > 0) loggerOf(config).warn('the code host refuses the App', { hostName });
+      tellGuard(env, config, host, name, problems.length > 0 ? ['app-refused'] : []);
+    },
   });
 }
 

@@ -91,9 +91,9 @@ const WORDS: { readonly [Kind in Alert['kind']]: WordsOf<Kind> } = {
     priority: HIGH,
   }),
   token({ account: { hostName, variable }, problems }) {
-    const lacking = appWords(hostName, problems);
-    if (lacking !== null)
-      return { title: 'The App lacks a permission', text: `${lacking}.`, priority: USUAL };
+    const [ofApp] = appWords(hostName, problems);
+    if (ofApp !== undefined)
+      return { title: 'Something is wrong with the App', text: ofApp, priority: USUAL };
     const place = `of the bot account at ${hostName}`;
     const { ofAccount, sentence } = accountWords(hostName, place, problems);
     if (ofAccount !== null)

@@ -7,6 +7,7 @@ import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { DelayedCounts } from '../durable/delayed-pushes/views.ts';
 import type { GuardStatus } from '../durable/guard/guard.ts';
 import type { AlertState } from '../durable/guard/operator.ts';
+import { isOfApp } from '../host/account/token-problems.ts';
 import { accountOf } from '../host-access.ts';
 import { accountWords, appWords } from '../notify/account-words.ts';
 import { REVIEW_PATH } from '../notify/alert.ts';
@@ -38,13 +39,12 @@ function accountLines({ guard, hosts }: Attention): Html[] {
   if (guard === null) return [statusLine('warn', 'The switches cannot be read now. Open the page again.')];
   return hosts.flatMap((host) => {
     const all = guard.accountProblems[accountOf(host)] ?? [];
-    const problems = all.filter((problem) => problem !== 'app-permission');
+    const problems = all.filter((problem) => !isOfApp(problem));
     const name = hostNameOf(host);
     const { sentence } = accountWords(name, `of the bot account at ${name}`, problems);
-    const lacking = appWords(name, all);
     return [
       ...(problems.length > 0 ? [statusLine('bad', `${sentence}.`)] : []),
-      ...(lacking === null ? [] : [statusLine('warn', `${lacking}.`)]),
+      ...appWords(name, all).map((words) => statusLine('warn', words)),
     ];
   });
 }

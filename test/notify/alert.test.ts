@@ -113,11 +113,14 @@ describe('an alert', () => {
     },
   );
 
-  it('of an App says what it lacks, and whole the command that says more', () => {
+  it.each([
+    ['app-permission', /^github\.com has not granted the App all permissions .* Run `npm run doctor`: /],
+    ['app-refused', /^github\.com refuses the App: its key .* Run `npm run doctor`: /],
+  ] as const)('of an App says what is wrong, and the command that says more: %s', (problem, message) => {
     const account = { hostName: 'github.com', variable: 'HOSTING_TOKEN' };
-    expect(alertNotification({ kind: 'token', account, problems: ['app-permission'] }, facts)).toMatchObject({
-      title: 'The App lacks a permission',
-      message: expect.stringMatching(/the App at github\.com lacks a permission, .* Run `npm run doctor`: /),
+    expect(alertNotification({ kind: 'token', account, problems: [problem] }, facts)).toMatchObject({
+      title: 'Something is wrong with the App',
+      message: expect.stringMatching(message),
     });
   });
 

@@ -139,6 +139,7 @@ export class Installations {
     this.#toConfirm = new Set(repositories.map(({ id }) => id));
     await this.#ask(reached, repositories);
     this.#toConfirm = new Set();
+    this.#installed.postpone(repositories, now);
   }
 
   /**

@@ -68,6 +68,12 @@ export class SqlInstalled {
     this.#table().exec('DELETE FROM installations WHERE id = ?', id);
   }
 
+  /** Puts those off that are still missing, so that others have their turn. */
+  postpone(repositories: readonly NumberedRepository[], now: number): void {
+    const update = 'UPDATE installations SET missing_at = ? WHERE id = ? AND missing_at IS NOT NULL';
+    for (const { id } of repositories) this.#table().exec(update, now, id);
+  }
+
   /** @param at null: the App is there after all. */
   setMissing(id: number, at: number | null): void {
     this.#table().exec('UPDATE installations SET missing_at = ? WHERE id = ?', at, id);
@@ -75,7 +81,8 @@ export class SqlInstalled {
 
   /** Lists where the App has been missing for so long that the next answer decides. */
   toConfirm(now: number): readonly NumberedRepository[] {
-    const question = 'SELECT id, name FROM installations WHERE missing_at <= ? ORDER BY missing_at LIMIT ?';
+    const question =
+      "SELECT id, name FROM installations WHERE missing_at <= ? AND name <> '' ORDER BY missing_at LIMIT ?";
     return this.#named<NamedRow>(question, now - DOUBTED_MS);
   }
 
@@ -96,7 +103,7 @@ export class SqlInstalled {
   /** Lists repositories that it is time to read, the one first that was not tried for longest. */
   toRead(now: number): readonly ReadRepository[] {
     const question =
-      'SELECT id, name, read_at AS readAt FROM installations WHERE tried_at <= ? ORDER BY tried_at LIMIT ?';
+      "SELECT id, name, read_at AS readAt FROM installations WHERE tried_at <= ? AND name <> '' ORDER BY tried_at LIMIT ?";
     return this.#named<NamedRow & { readonly readAt: number }>(question, now - BETWEEN_READS_MS);
   }
 
@@ -105,7 +112,7 @@ export class SqlInstalled {
     this.#table().exec(`UPDATE installations SET ${what}_at = ? WHERE id = ?`, at, id);
   }
 
-  /** Lists rows of which the name is known now. */
+  /** @param question leaves out rows whose name is another repository's now. */
   #named<Row extends NamedRow>(
     question: string,
     until: number,

@@ -85,6 +85,9 @@ interface Token {
   readonly madeAt: number;
 }
 
+/** Matches GitHub's answer to a key whose App is gone: actions/create-github-app-token#76. */
+const GONE = /^integration not found/i;
+
 /** Installations by repository, and tokens by installation and repository. */
 const looked = new Recent<Looked>({ most: 5_000 });
 const tokens = new Recent<Token>({ most: 1_000 });
@@ -103,17 +106,21 @@ export class GitHubApp {
 
   /**
    * @param access the account's.
-   * @param limits of the App itself: its pauses and its calls.
+   * @param limits of the App itself: its pauses, its calls, and who hears that its key is refused.
    */
   constructor(
     { id, key }: AppSettings,
     access: RestAccess,
-    limits: Pick<RestAccess, 'backOff' | 'callMeter'>,
+    limits: Pick<RestAccess, 'backOff' | 'callMeter' | 'tokenWatch'>,
     note: NoteInstalled,
   ) {
     this.id = id;
     this.#key = key;
-    const tokenWatch = { observe: (answer: HostAnswer) => this.#learnTime(answer) };
+    const observe = (answer: HostAnswer) => {
+      this.#learnTime(answer);
+      limits.tokenWatch.observe(GONE.test(answer.text) ? { ...answer, status: 401 } : answer);
+    };
+    const tokenWatch = { observe };
     this.#rest = new Rest({ ...access, ...limits, tokenWatch, token: '', app: id }, HABITS);
     this.#public = new Rest(access, HABITS);
     this.#name = `${access.apiUrl} ${id}`;

@@ -7,6 +7,7 @@ import { env } from 'cloudflare:workers';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { SqlInstalled } from '../../../src/durable/notification-feed/installed.ts';
 import { SqlStances } from '../../../src/durable/notification-feed/stances.ts';
 import { SETTLED_MS } from '../../../src/events/feed-cursor.ts';
 import { WHOLE } from '../../../src/events/hear.ts';
@@ -170,7 +171,21 @@ describe('an App that is missing', () => {
     host.disturb = () => Response.json({ message: 'down' }, { status: 502 });
     expect([await runAfter(11), await stoppedAt()]).toEqual([[], null]);
     host.disturb = answer;
-    expect(await runAfter(1)).toMatchObject([HELLO]);
+    expect(await runAfter(11)).toMatchObject([HELLO]);
+  });
+
+  it('is confirmed although the host does not say of ten others whether they are there', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const names = Array.from({ length: 10 }, (_, at) => ({ owner: 'octo', name: `blocked-${at}` }));
+    for (const [at, name] of names.entries())
+      repositories[fullName(name)] = { id: at + 100, isInstalled: true };
+    for (const name of [...names, HELLO]) await seen(name);
+    for (const name of [...names, HELLO]) repositories[fullName(name)]!.isInstalled = false;
+    await hook(...names);
+    await hook(HELLO);
+    const blocked = Response.json({ message: 'Repository access blocked' }, { status: 403 });
+    host.disturb = (path) => (/blocked-\d+$/.test(path) ? blocked.clone() : answer(path));
+    expect([await runAfter(11), await runAfter(1)]).toEqual([[], [expect.objectContaining(HELLO)]]);
   });
 
   it('with its whole repository stops the service there, should it be public again', async () => {
@@ -262,6 +277,21 @@ describe('a repository that was renamed', () => {
     expect(await runAfter(11)).toEqual([]);
     expect([await stoppedAt(8), await stoppedAt(ID)]).toEqual([null, null]);
   });
+});
+
+it('repositories whose names others have by now take nobody’s turn', async () => {
+  const turns = await runInDurableObject(feed(), (_, { storage }) => {
+    const installed = new SqlInstalled(storage.sql);
+    for (let id = 100; id < 110; id++) {
+      installed.add({ owner: 'octo', name: `old-${id}`, id }, 17, 0);
+      installed.setMissing(id, 0);
+      installed.correctNames({ owner: 'octo', name: `old-${id}` }, id + 100);
+    }
+    installed.add({ ...HELLO, id: ID }, 17, 1);
+    installed.setMissing(ID, 1);
+    return [installed.toRead(60 * MINUTE_MS), installed.toConfirm(60 * MINUTE_MS)];
+  });
+  expect(turns).toEqual([[{ ...HELLO, id: ID, readAt: 1 }], [{ ...HELLO, id: ID }]]);
 });
 
 function renameTable(from: string, to: string): Promise<unknown> {

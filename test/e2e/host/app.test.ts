@@ -1,5 +1,6 @@
 /** A GitHub App that maintainers install: it writes there, and nobody does when it is removed. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { APP_GONE } from '../../../sandbox/known-answers.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { FormClient } from '../support/form-client.ts';
@@ -187,14 +188,29 @@ describe('where it is not', () => {
       await expectAccepted(bed, contribution, await contribution.clone.push());
     }
     // The operator is told, once, and nobody else is.
-    const words = /the App at \S+ lacks a permission, so the bot account writes in its place/;
+    const words = /^\S+ has not granted the App all permissions/;
     const told = async () => (await operator.alerts()).filter(({ message }) => words.test(message ?? ''));
     await expect.poll(told).toHaveLength(1);
     const line = / the App lacks a permission, so the bot account writes in its place hostName=\S+$/;
     expect(bed.logLines.filter((text) => line.test(text))).toHaveLength(1);
     const { html } = await new FormClient(bed.service.url, bed.person()).get('/');
-    expect(html).not.toMatch(/lacks a permission|The operator has been told/);
+    expect(html).not.toMatch(/all permissions|The operator has been told/);
   });
+
+  it(
+    'the account writes if the host refuses the App, and the operator is told, once',
+    exhaustive,
+    async () => {
+      await restart();
+      const { upstream } = await contribute(bed, { owner: `owner${++owners}` });
+      const path = new RegExp(`/${upstream.fullName}/installation$`);
+      bed.sandbox.faults.inject({ method: 'GET', path, answer: APP_GONE, times: 50 });
+      for (let time = 0; time < 2; time++) expect((await issueIn(upstream)).status).toBe(200);
+      const words = /^\S+ refuses the App: its key is not valid any more/;
+      const told = async () => (await operator.alerts()).filter(({ message }) => words.test(message ?? ''));
+      await expect.poll(told).toHaveLength(1);
+    },
+  );
 
   it('pages lead maintainers to the App, until it is installed or removed', async () => {
     const owner = `owner${++owners}`;

@@ -123,7 +123,7 @@ describe('/admin', () => {
     const html = await (await send('/admin', { headers })).text();
     const order = [
       'has suspended the bot account',
-      'lacks a permission, so the bot account writes in its place',
+      'has not granted the App all permissions',
       'Pushes are rejected.',
       'Comments and issues are refused.',
     ];
