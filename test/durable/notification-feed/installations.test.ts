@@ -190,7 +190,7 @@ describe('an App that is missing', () => {
     await hook(...names);
     await hook(HELLO);
     const blocked = Response.json({ message: 'Repository access blocked' }, { status: 403 });
-    host.disturb = (path) => (/blocked-\d+$/.test(path) ? blocked.clone() : answer(path));
+    host.disturb = (path) => (/blocked-\d+$|\/issues$/.test(path) ? blocked.clone() : answer(path));
     const stopped = [...(await runAfter(11)), ...(await runAfter(1)), ...(await runAfter(1))];
     expect(stopped).toMatchObject([HELLO]);
   });
