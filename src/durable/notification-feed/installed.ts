@@ -23,7 +23,7 @@ export interface Installed {
   readonly missingAt: number | null;
 }
 
-interface ReadRepository extends NumberedRepository {
+export interface ReadRepository extends NumberedRepository {
   /** When it was read last; milliseconds since 1970. */
   readonly readAt: number;
 }

@@ -91,6 +91,8 @@ async function hook(...names: RepositoryName[]): Promise<string[]> {
   return host.requests.map(({ path }) => path).filter((path) => path.endsWith('/installation'));
 }
 
+const refusal = () => Response.json({ message: 'Repository access blocked' }, { status: 403 });
+
 /** Lets the service see that the App is installed, or is not. */
 const seen = (name: RepositoryName = HELLO) =>
   feed().noteInstalled({ key: 'gh', app: 17 }, name, repositories[fullName(name)]?.isInstalled === true);
@@ -189,8 +191,7 @@ describe('an App that is missing', () => {
     for (const name of [...names, HELLO]) repositories[fullName(name)]!.isInstalled = false;
     await hook(...names);
     await hook(HELLO);
-    const blocked = Response.json({ message: 'Repository access blocked' }, { status: 403 });
-    host.disturb = (path) => (/blocked-\d+$|\/issues$/.test(path) ? blocked.clone() : answer(path));
+    host.disturb = (path) => (/blocked-\d+$|\/issues$/.test(path) ? refusal() : answer(path));
     const stopped = [...(await runAfter(11)), ...(await runAfter(1)), ...(await runAfter(1))];
     expect(stopped).toMatchObject([HELLO]);
   });
@@ -299,6 +300,20 @@ it('repositories whose names others have by now take nobody’s turn', async () 
     return [installed.toRead(60 * MINUTE_MS), installed.toConfirm(60 * MINUTE_MS)];
   });
   expect(turns).toEqual([[{ ...HELLO, id: ID, readAt: 1 }], [{ ...HELLO, id: ID }]]);
+});
+
+it('what the App has opened is listed although the host refuses another repository', async () => {
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  const blocked = { owner: 'octo', name: 'blocked' };
+  repositories['octo/blocked'] = { id: 1, isInstalled: true };
+  await seen(blocked);
+  await seen();
+  host.disturb = (path) => (path === '/repos/octo/blocked/issues' ? refusal() : answer(path));
+  await runAfter(11);
+  const lists = host.requests
+    .map(({ path }) => path.split('?')[0])
+    .filter((path) => path?.endsWith('/issues'));
+  expect(lists).toEqual(['/repos/octo/blocked/issues', '/repos/octo/hello/issues']);
 });
 
 function renameTable(from: string, to: string): Promise<unknown> {
