@@ -191,7 +191,10 @@ describe('an App that is missing', () => {
     for (const name of [...names, HELLO]) repositories[fullName(name)]!.isInstalled = false;
     await hook(...names);
     await hook(HELLO);
-    host.disturb = (path) => (/blocked-\d+$|\/issues$/.test(path) ? refusal() : answer(path));
+    host.disturb = (path) => {
+      if (path.endsWith('/issues')) throw new TypeError('no answer');
+      return /blocked-\d+$/.test(path) ? refusal() : answer(path);
+    };
     const stopped = [...(await runAfter(11)), ...(await runAfter(1)), ...(await runAfter(1))];
     expect(stopped).toMatchObject([HELLO]);
   });
