@@ -205,7 +205,8 @@ describe('npm start on a port in use', exhaustive, () => {
       expect(program.output.stdout.match(/DB_KEY/g)).toHaveLength(1);
       // Nobody else can reach it.
       expect(program.output.stdout).not.toContain('the code host is embedded');
-      const said = /gitveil: PORT is "(\d+)": that port is in use; stop what listens there, or run: PORT=(\d+) npm start\n/;
+      const said =
+        /gitveil: PORT is "(\d+)": that port is in use; stop what listens there, or run: PORT=(\d+) npm start\n/;
       const [, used, other] = said.exec(program.output.stdout) ?? [];
       expect(used).toBe(String(port));
       await expect(tryPort('127.0.0.1', Number(other))).resolves.toBeUndefined();

@@ -131,9 +131,7 @@ function postCommand({ name, used }: PostDoor, options: readonly string[], remot
     .filter((each) => !isKey(each))
     .map((each) => {
       const value = each.slice(nameOf(each).length);
-      return (
-        nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1)).replaceAll('%2C', ',')}`)
-      );
+      return nameOf(each) + (value === '' ? '' : `=${inAddress(value.slice(1))}`);
     });
   const address = `${remoteUrl}/${name}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   const keys = options
@@ -141,6 +139,11 @@ function postCommand({ name, used }: PostDoor, options: readonly string[], remot
     .flatMap((each) => ['-H', shellWord(`${PR_KEY}: ${each.slice('pr-key='.length)}`)]);
   const body = isWithdrawal ? ['-X', 'POST'] : ['--data-binary', shellWord('@<your file>')];
   return ['curl', ...body, ...keys, shellWord(address)].join(' ');
+}
+
+/** Writes a value as an address has it, but what the person has to fill in. */
+function inAddress(value: string): string {
+  return /^<.*>$/.test(value) ? value : encodeURIComponent(value).replaceAll('%2C', ',');
 }
 
 interface Again extends Pick<Repeated, 'prHash' | 'prKey'> {
@@ -218,8 +221,16 @@ export function bannerLines(facts: BannerFacts): string[] {
 /** The command that withdraws a second pull request, now that it is open. */
 function withdrawalLines(facts: BannerFacts): string[] {
   if (!facts.isDouble) return [];
-  const options = ['withdraw', ...option('pr-hash', facts.prHash), ...option('pr-key', facts.key ?? '<key>')];
-  return ['To withdraw this one:', `  ${pushCommand(options, facts)}`];
+  return ['To withdraw this one:', `  ${withdrawalCommand(facts.prHash, facts.key, facts)}`];
+}
+
+/** The command that withdraws. What is null, the person has to fill in. */
+export function withdrawalCommand(
+  prHash: string | null,
+  key: string | null,
+  to: Parameters<typeof pushCommand>[1],
+): string {
+  return pushCommand(['withdraw', `pr-hash=${prHash ?? '<hash>'}`, `pr-key=${key ?? '<key>'}`], to);
 }
 
 function updateLines(facts: Pick<BannerFacts, 'changes' | 'hasEdited' | 'prUrl'>): string[] {

@@ -148,7 +148,8 @@ async function refuseWaiting(
 ): Promise<void> {
   const isForReviewer = await isForReview(run);
   if ((delayMs ?? run.settings.publishDelayMs) === 0 && !wait && !isForReviewer) return;
-  const atOnce = `To publish the patch at once, ${wait ? 'leave out wait' : 'add -o delay=0s'}.`;
+  const change = delayMs === null ? 'add -o delay=0s' : 'use -o delay=0s instead';
+  const atOnce = `To publish the patch at once, ${wait ? 'leave out wait' : change}.`;
   throw new Refusal('patch', 'a patch cannot wait', [
     ...(isForReviewer ? ['The operator of this service reviews it before it is published.'] : []),
     'To apply it, the service asks the code host for the files that it changes, long before it would be published.',

@@ -134,7 +134,9 @@ describe('a delayed update', exhaustive, () => {
     const name = delayedAs(await clone.push(...named, 'origin', 'HEAD:topic'));
     await bed.restart();
     await published(bed, name);
-    const page = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, { headers: { Accept: 'text/html' } });
+    const page = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, {
+      headers: { Accept: 'text/html' },
+    });
     expect(await page.text()).toContain('Updated: 1 commit added, 1 dropped');
   });
 

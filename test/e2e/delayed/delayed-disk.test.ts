@@ -2,34 +2,23 @@
  * Reads the disk as a thief would, once a delayed push is published: a day and three weeks later,
  * no file holds the moment of its upload, raw or inflated, and none tells of its person.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { delayed, published } from '../support/delayed.ts';
 import { buildSetBack, movePlatformTimes } from '../support/earlier-state.ts';
 import { inflatedFilesIn } from '../support/state-files.ts';
-import { TestBed } from '../support/test-bed.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** As SQLite stores a time of these years in milliseconds. */
 const TIME_BYTES = 6;
 
-const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-disk-'));
-let bed: TestBed;
-beforeAll(async () => {
-  bed = await TestBed.start({ stateDir, rebuild: buildSetBack, env: { CLOCK_BEHIND_MS: '0' } });
-});
-afterAll(async () => {
-  await bed.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+const bed = useOwnTestBed({ rebuild: buildSetBack, env: { CLOCK_BEHIND_MS: '0' } });
 
 /** Files in which a moment between these two stands: as a number, as text, or in their name. */
 function filesWithMoment(from: number, to: number): string[] {
   const isMoment = (at: number) => at >= from && at <= to;
-  const found = inflatedFilesIn(stateDir).filter(({ path, bytes }) => {
+  const found = inflatedFilesIn(bed.stateDir).filter(({ path, bytes }) => {
     const text = `${path}\n${bytes.toString('latin1')}`;
     // Behind the name of a blob, in hex.
     for (const [digits] of text.matchAll(/0{5}[1-9a-f][0-9a-f]{10}/g))
@@ -52,13 +41,13 @@ it('nothing tells when it was pushed, a day and three weeks later', exhaustive, 
   // It learns the ids and dates of the commits.
   await bed.verify();
   const { search } = bed.tripwire.secrets;
-  const traces = () => inflatedFilesIn(stateDir).flatMap(({ bytes }) => search.search(bytes));
+  const traces = () => inflatedFilesIn(bed.stateDir).flatMap(({ bytes }) => search.search(bytes));
   let ahead = 0;
   for (const days of [1, 21]) {
     const moreMs = days * DAY_MS - ahead;
     ahead += moreMs;
     const env = { CLOCK_BEHIND_MS: String(-ahead) };
-    await bed.restart(() => movePlatformTimes(stateDir, -moreMs), env);
+    await bed.restart(() => movePlatformTimes(bed.stateDir, -moreMs), env);
     await bed.service.runScheduled(Date.now() + ahead);
     await expect.poll(() => filesWithMoment(from, to)).toEqual([]);
     expect(traces()).toEqual([]);

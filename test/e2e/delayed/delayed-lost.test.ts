@@ -3,15 +3,14 @@
  * sentence, nothing is lost silently.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';
 import { delayed, pageOf, pass, published } from '../support/delayed.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { filesWith, inDatabases, pathsIn } from '../support/state-files.ts';
-import { TestBed, useOwnTestBed } from '../support/test-bed.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, RECEIVE_PACK, send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { readReport } from '../../support/pkt-line.ts';
@@ -19,27 +18,18 @@ import { readReport } from '../../support/pkt-line.ts';
 /** The random name of the client whose push waits. */
 function clientIn(folder: string): string {
   const waiting = "SELECT client FROM delayed_pushes WHERE state = 'waiting'";
-  const [row] = inDatabases(folder, (database) => database.prepare(waiting).get()).filter(Boolean);
+  const row = inDatabases(folder, (database) => database.prepare(waiting).get()).find(Boolean);
   if (row === undefined) throw new Error('nothing waits');
   return String(row['client']);
 }
 
 describe('a delayed push', exhaustive, () => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-lost-'));
-  const ofPushes = join(stateDir, 'do/gitveil-DelayedPushes');
-  let bed: TestBed;
-  beforeAll(async () => {
-    bed = await TestBed.start({ stateDir });
-  });
-  afterAll(async () => {
-    await bed.verify();
-    await bed.stop();
-    rmSync(stateDir, { recursive: true, force: true });
-  });
+  const bed = useOwnTestBed();
+  const ofPushes = () => join(bed.stateDir, 'do/gitveil-DelayedPushes');
 
   /** Takes something away while the service does not run. */
   function without(folder: string): Promise<void> {
-    const path = join(stateDir, folder);
+    const path = join(bed.stateDir, folder);
     return bed.restart(() => {
       for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true });
     });
@@ -47,7 +37,7 @@ describe('a delayed push', exhaustive, () => {
 
   /** Changes the list of delayed pushes while the service does not run. */
   const change = (sql: string): Promise<void> =>
-    bed.restart(() => void inDatabases(ofPushes, (database) => database.exec(sql)));
+    bed.restart(() => void inDatabases(ofPushes(), (database) => database.exec(sql)));
 
   it('whose key is gone fails after some attempts, and says what to do', async () => {
     const { upstream, name } = await delayed(bed);
@@ -76,13 +66,13 @@ describe('a delayed push', exhaustive, () => {
 
   it('leaves nothing readable in the files of its object once it is published', async () => {
     const { upstream, name } = await delayed(bed);
-    const client = clientIn(ofPushes);
-    expect(filesWith(ofPushes, client)).not.toEqual([]);
+    const client = clientIn(ofPushes());
+    expect(filesWith(ofPushes(), client)).not.toEqual([]);
     // Those that have ended keep their page for two weeks.
     await change("DELETE FROM delayed_pushes WHERE state <> 'waiting'");
     await published(bed, name);
     // After ten seconds the object sleeps, and then its journal would go in any case.
-    await expect.poll(() => filesWith(ofPushes, client), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => filesWith(ofPushes(), client), { timeout: 5_000 }).toEqual([]);
     await bed.host.onlyPull(upstream);
   });
 
@@ -99,16 +89,14 @@ describe('a delayed push', exhaustive, () => {
 });
 
 describe('what waits', exhaustive, () => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-full-'));
-  const bed = useOwnTestBed({ stateDir, env: { DELAYED_MB: '10' } });
-  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const bed = useOwnTestBed({ env: { DELAYED_MB: '10' } });
 
   /** The stand-in for KV removes a value some time after its key. */
-  const keptKeys = () => pathsIn(stateDir).filter((file) => file.includes('/DELAYED_KEYS/'));
+  const keptKeys = () => pathsIn(bed.stateDir).filter((file) => file.includes('/DELAYED_KEYS/'));
 
   /** Whether there are rows of what pushes have sent, for each of the objects that keep them. */
   const hasRows = () =>
-    inDatabases(join(stateDir, 'do/gitveil-Spool'), (database) => {
+    inDatabases(join(bed.stateDir, 'do/gitveil-Spool'), (database) => {
       const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'rows'").get();
       return table !== undefined && database.prepare('SELECT 1 FROM rows').get() !== undefined;
     });

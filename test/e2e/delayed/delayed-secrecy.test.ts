@@ -4,39 +4,27 @@
  * original id, no abbreviation of one.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import { delayedAs, pass, press, pageOf, published, publishedAs } from '../support/delayed.ts';
 import type { Secret } from '../support/secrets.ts';
 import { inflatedFilesIn, pathsIn } from '../support/state-files.ts';
-import { TestBed } from '../support/test-bed.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
 import { topicTexts } from '../support/topic.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const RUNS = 8;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-delayed-'));
-let bed: TestBed;
-beforeAll(async () => {
-  bed = await TestBed.start({ stateDir });
-});
-afterAll(async () => {
-  await bed.verify();
-  await bed.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+const bed = useOwnTestBed();
 
 /** Lists what the files of the service tell of persons, as they are and inflated. */
 async function tracesInFiles(): Promise<Secret[]> {
   // It learns the secrets of all clones so far.
   await bed.verify();
   const { search } = bed.tripwire.secrets;
-  return inflatedFilesIn(stateDir).flatMap(({ bytes }) => search.search(bytes).map(({ label }) => label));
+  return inflatedFilesIn(bed.stateDir).flatMap(({ bytes }) => search.search(bytes).map(({ label }) => label));
 }
 
 /**
@@ -59,7 +47,7 @@ async function expectNothingTold(
  * blob's.
  */
 function namesWithTime(): string[] {
-  return pathsIn(stateDir).filter((name) => {
+  return pathsIn(bed.stateDir).filter((name) => {
     const at = Number(BigInt(`0x0${/[0-9a-f]{16}$/.exec(name)?.[0] ?? ''}`));
     return Math.abs(at - Date.now()) < 365 * DAY_MS;
   });

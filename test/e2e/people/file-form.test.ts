@@ -81,6 +81,8 @@ it('an update sends all commits again', exhaustive, async () => {
   const send = async (address: string) => {
     const form = await client.get(address);
     const preview = await client.postFile(path, form.fields, await bundleOf(contribution));
+    const isKept = /The title stays as it is.*The description stays as it is/.test(wordsOf(preview));
+    expect(isKept).toBe(address !== path);
     return client.postFile(path, preview.fields, null);
   };
   const opened = await send(path);

@@ -2,16 +2,13 @@
  * Vulnerabilities reported to the maintainers alone: by the form and as JSON, to the embedded host.
  * Nothing of a report is public, counted, logged or kept.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TOKEN_NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
 import { FormClient, typedIn, wordsOf } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { speak } from '../support/speak.ts';
 import { filesWith } from '../support/state-files.ts';
-import { TestBed, type UpstreamOptions } from '../support/test-bed.ts';
+import { type UpstreamOptions, useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -19,17 +16,7 @@ import { exhaustive } from '../../support/exhaustive.ts';
 const MARKED = 'xyzzyplugh';
 const KEY = 'key-of-the-operator';
 
-const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-reports-'));
-let bed: TestBed;
-beforeAll(async () => {
-  const env = { ...OPERATOR, PRIVATE_REPORTS: 'account', SERVICE_API_KEY: KEY };
-  bed = await TestBed.start({ stateDir, env });
-});
-afterAll(async () => {
-  await bed.verify();
-  await bed.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+const bed = useOwnTestBed({ env: { ...OPERATOR, PRIVATE_REPORTS: 'account', SERVICE_API_KEY: KEY } });
 
 const open = (more: UpstreamOptions = {}) => bed.createUpstream({ takesPrivateReports: true, ...more });
 const pathOf = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/security`;
@@ -213,14 +200,6 @@ describe('before anybody types', () => {
   });
 });
 
-it('an archived repository is told in the host’s words', async () => {
-  const upstream = await open();
-  bed.sandbox.maintainer.archive(upstream.owner, upstream.name);
-  const { send } = await formOf(upstream);
-  const answer = await send();
-  expect([answer.status, answer.problem]).toEqual([400, expect.stringContaining('archived so is read-only')]);
-});
-
 it('a token that may not report is told, and nothing is repeated', async () => {
   const upstream = await open();
   const { send } = await formOf(upstream);
@@ -260,7 +239,7 @@ it('leaves nothing behind: no word in a file or a line, no figure, no thread, no
   await expect.poll(() => lines().length).toBeGreaterThanOrEqual(2);
   expect([...new Set(lines())]).toEqual(['info a private report was sent']);
   for (const text of [MARKED, String(body['report_id']), ...reportsTo(upstream).map(({ ghsaId }) => ghsaId)])
-    expect(filesWith(stateDir, text)).toEqual([]);
+    expect(filesWith(bed.stateDir, text)).toEqual([]);
   expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues?state=all`)).toEqual([]);
   expect(await bed.host.call('GET', '/notifications?all=true')).toEqual([]);
 });

@@ -203,6 +203,10 @@ describe('a withdrawal', () => {
     expect(remoteLines(deletion)).toContain(
       `  git push -o withdraw -o 'pr-hash=<hash>' -o 'pr-key=<key>' ${upstream.url} HEAD:refs/heads/withdraw`,
     );
+    const without = await clone.push('-o', 'withdraw', '-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:x');
+    expect(remoteLines(without).join('\n')).toContain(
+      `\nPush again with:\n  git push -o withdraw -o pr-hash=0123456789ab -o 'pr-key=<key>' ${upstream.url} HEAD:refs/heads/withdraw\n`,
+    );
     const faulty = ['-o', 'withdraw', '-o', 'pr-hash=0123456789ab', '-o', 'pr-key=abc'];
     expect(statusTable(await clone.push(...faulty, 'origin', ':main'))).toEqual([
       expect.stringMatching(/main \(push rejected: pr-key must be 32 hexadecimal characters/),

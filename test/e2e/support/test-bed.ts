@@ -90,9 +90,11 @@ export class TestBed {
   service: Service;
   host: HostView;
   tripwire: Tripwire;
+  /** Where the service keeps its state. */
+  readonly stateDir: string;
   readonly #told: Told;
-  /** To be deleted with the bed. */
-  readonly #ownState: string | null;
+  /** The folder is to be deleted with the bed. */
+  readonly #isOwnState: boolean;
   readonly #startOn: (port: number, env?: Variables) => Promise<Service>;
   readonly #persons: Person[] = [];
   #personCount = 0;
@@ -101,11 +103,12 @@ export class TestBed {
   private constructor(
     sandbox: Sandbox,
     service: Service,
-    ownState: string | null,
+    state: { readonly dir: string; readonly isOwn: boolean },
     told: Told,
     startOn: (port: number, env?: Variables) => Promise<Service>,
   ) {
-    this.#ownState = ownState;
+    this.stateDir = state.dir;
+    this.#isOwnState = state.isOwn;
     this.#startOn = startOn;
     this.sandbox = sandbox;
     this.service = service;
@@ -150,7 +153,7 @@ export class TestBed {
       ...(now && { now }),
     });
     const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'gitveil-state-'));
-    const ownState = options.stateDir === undefined ? stateDir : null;
+    const state = { dir: stateDir, isOwn: options.stateDir === undefined };
     // Migrating a database of its own would take each file longer than its first test.
     cpSync(inject('newState'), stateDir, { recursive: true });
     const told: Told = { logLines: [], verdicts: [], fetches: [], betrayals: [] };
@@ -175,7 +178,7 @@ export class TestBed {
       });
     };
     // It stays its own while it does not run, for a restart.
-    return new TestBed(sandbox, await startOn(await freePorts()), ownState, told, startOn);
+    return new TestBed(sandbox, await startOn(await freePorts()), state, told, startOn);
   }
 
   /** A repository upstream, by default a new one with three commits of the last month on `main`. */
@@ -264,7 +267,7 @@ export class TestBed {
     await this.service.dispose();
     await this.sandbox.close();
     this.#removePersons();
-    if (this.#ownState !== null) rmSync(this.#ownState, { recursive: true });
+    if (this.#isOwnState) rmSync(this.stateDir, { recursive: true });
   }
 
   #removePersons(): void {
