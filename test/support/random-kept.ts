@@ -119,6 +119,7 @@ export function comparable(value: object): unknown {
 }
 
 /** Returns a planned commit with all of its parts decoded, for comparison. */
-export function decoded({ tree, parents, encoding, message }: PlannedCommit): unknown {
-  return comparable({ tree, parents, encoding, message });
+export function decoded(commit: PlannedCommit): unknown {
+  const { tree, parents, message } = commit;
+  return comparable({ tree, parents, encoding: commit.encoding, message });
 }
