@@ -153,7 +153,8 @@ export class AnonymousCommits {
   #encode(commit: StoredCommit, number: number, signatureOf: SignatureOf | null): Uint8Array {
     const parents = commit.parentBytes(this.#bytesOf);
     // Git names no parent twice (git-commit-tree), and two parents may have become the same commit.
-    const own = parents.length < 2 ? parents : new Map(parents.map((id) => [oidFromBytes(id, 0), id])).values();
+    const own =
+      parents.length < 2 ? parents : new Map(parents.map((id) => [oidFromBytes(id, 0), id])).values();
     const { treeBytes: tree, encoding, message } = commit;
     return encodeAnonymousCommit(
       { tree, parents: [...own], encoding, message: withIds(message, this.idOf) },
