@@ -1,11 +1,8 @@
 /** Delayed pushes of any kind, as judging could make them. */
 import * as fc from 'fast-check';
 import { decodeEscaped, utf8 } from '../../src/git/bytes.ts';
-import {
-  type PlannedCommit,
-  PlannedCommits,
-  type PlannedText,
-} from '../../src/git/objects/planned-commits.ts';
+import { PlannedCommits } from '../../src/git/objects/planned-commits.ts';
+import type { PlannedCommit, PlannedText } from '../../src/git/objects/stored-commit.ts';
 import type { KeptPush } from '../../src/push/delay/kept-push.ts';
 import type { PushedWork } from '../../src/push/verdict.ts';
 

@@ -8,7 +8,8 @@ import { commitEntryBytes } from '../pack/outgoing-pack.ts';
 import { encodeAnonymousCommit, type CommitIdentity, personLines, type SignatureOf } from './commit.ts';
 import { hashBytes, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
-import { type PlannedCommits, type StoredCommit, withIds } from './planned-commits.ts';
+import { type PlannedCommits, withIds } from './planned-commits.ts';
+import type { StoredCommit } from './stored-commit.ts';
 import type { SigningKey } from './ssh-signature.ts';
 
 /**
