@@ -12,6 +12,7 @@ import {
   windowName,
   writeClaim,
 } from '../../src/limits/claim.ts';
+import { runs } from '../support/runs.ts';
 
 const HOUR_MS = 60 * 60_000;
 const SECRET = 'x'.repeat(32);
@@ -84,6 +85,7 @@ describe('a pull request', () => {
           if (answer.kind === 'reserved') opened.push(now);
         }
       }),
+      runs(100),
     );
   });
 
