@@ -40,7 +40,7 @@ import { type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
 import { type PushRun, requireKey, slotHashOf } from './push-run.ts';
-import { faultsIn, isDoubtful, type OptionFault } from './receive/push-options.ts';
+import { faultsIn, isDoubtful, type OptionFault, type PushOptions } from './receive/push-options.ts';
 import { type Announced, announced, type Received, readPushedPack } from './receive/receive.ts';
 import {
   type BannerFacts,
@@ -91,7 +91,7 @@ export async function receive(
   request: PushRequest | FaultyRequest,
   reader: ByteReader,
 ): Promise<Arrival> {
-  const { host, store, settings, reply } = run;
+  const { host, store, settings } = run;
   const startedAt = host.clock.now();
   const said = announced(request);
   const { options, parsed, taken, commandList } = said;
@@ -120,23 +120,12 @@ export async function receive(
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
-      if (options.preview)
-        throw new Refusal('options', 'a withdrawal has no preview: leave out preview', [], {
-          needs: ['withdraw'],
-        });
-      await requireKey(run, options, 'withdrawal');
-      await reply.note(...options.warnings);
+      await checkWithdrawal(run, options);
       return arrived({ kind: 'withdrawal', prHash });
     }
     if (taken === null) return arrived({ kind: 'nothing-taken', lines: deletionLines(run, said) });
     logged = 'push';
-    // Who wants to withdraw pushes nothing that could be judged.
-    if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
-    // Whoever cannot show the key hears nothing about the pull request.
-    if (isDoubtful(faults, 'pr-key')) refuseOptions(faults);
-    findings.add(refusedOptions(faults));
-    await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
-    await reply.note(...parsed.options.warnings);
+    await checkOptions(run, parsed.options, faults, findings);
     pack = await readPushedPack(reader, openSpool, host.memory);
     const received = { taken, commandList, options: parsed.options, faults, pack };
     return arrived({ kind: 'push', received });
@@ -145,6 +134,35 @@ export async function receive(
     const refusal = toRefusal(findings.endedBy(error, settings.client), settings.client);
     return arrived(refusedAs(refusal, mendedWithdrawal(run, said, refusal)));
   }
+}
+
+/** @throws Refusal */
+async function checkWithdrawal(run: PushRun, options: PushOptions): Promise<void> {
+  if (options.preview)
+    throw new Refusal('options', 'a withdrawal has no preview: leave out preview', [], {
+      needs: ['withdraw'],
+    });
+  await requireKey(run, options, 'withdrawal');
+  await run.reply.note(...options.warnings);
+}
+
+/**
+ * Adds what is wrong with the options of a push to the findings of its pack.
+ * @throws Refusal if nothing more may be told, or the key is wrong
+ */
+async function checkOptions(
+  run: PushRun,
+  options: PushOptions,
+  faults: readonly OptionFault[],
+  findings: Findings,
+): Promise<void> {
+  // Who wants to withdraw pushes nothing that could be judged.
+  if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
+  // Whoever cannot show the key hears nothing about the pull request.
+  if (isDoubtful(faults, 'pr-key')) refuseOptions(faults);
+  findings.add(refusedOptions(faults));
+  await requireKey(run, options, run.settings.prUpdatePolicy === 'key' ? 'update' : null);
+  await run.reply.note(...options.warnings);
 }
 
 /** @throws Refusal */
@@ -292,8 +310,8 @@ async function refusedByLimit(
   const isRefused = outcome.kind === 'refused' && !isOfLimits(outcome.refusal);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
   const { options } = said.parsed;
-  // Nobody is to think that a limit keeps them from withdrawing.
-  if (said.isWithdrawal || options.preview) return null;
+  // Nobody is to think that a limit keeps them from withdrawing, or from waiting for room.
+  if (said.isWithdrawal || options.preview || options.wait) return null;
   const { prHash } = options;
   if (prHash !== null && (await run.store.isOpen(prHash))) return null;
   const full = await run.limits.refuseFull(openingHash(run, said));

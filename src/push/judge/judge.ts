@@ -130,6 +130,6 @@ async function verdictOn(known: Known, named: NamedPullRequest | null, findings:
 async function comparedWork(known: Known): Promise<Compared> {
   const { circumstances, pushed, bot, destination } = known;
   const { updates, born } = destination;
-  const groundTree = await known.groundTree;
-  return circumstances.records.compare(pushed, { repository: born.repository, bot, updates, groundTree });
+  const boundaryTree = await known.boundaryTree;
+  return circumstances.records.compare(pushed, { repository: born.repository, bot, updates, boundaryTree });
 }
