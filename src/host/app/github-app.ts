@@ -280,7 +280,7 @@ function lifeOf(standing: AppStanding): number {
 }
 
 export function isInstalled(standing: AppStanding): standing is Installation {
-  return standing !== null && standing !== 'removed';
+  return standing !== null && typeof standing !== 'string';
 }
 
 /** @throws TypeError for fields of another shape. */
