@@ -295,8 +295,8 @@ async function refusedByLimit(
   const isRefused = outcome.kind === 'refused' && !isOfLimits(outcome.refusal);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
   const { options } = said.parsed;
-  // Nobody is to think that a limit keeps them from withdrawing.
-  if (said.isWithdrawal || options.preview) return null;
+  // Nobody is to think that a limit keeps them from withdrawing, or from waiting for room.
+  if (said.isWithdrawal || options.preview || options.wait) return null;
   const { prHash } = options;
   if (prHash !== null && (await run.store.isOpen(prHash))) return null;
   const full = await run.limits.refuseFull(openingHash(run, said));

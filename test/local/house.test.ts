@@ -47,7 +47,7 @@ const ROOMS = [
 ];
 /** Files of `src` itself: each is what all rooms connect with, or are connected by. */
 const MOST_LOOSE_FILES = 7;
-/** How many files importing one drags along, at most: it notices when a whole room is dragged in. */
+/** Most files that importing one drags along: it notices when a whole room is dragged in. */
 const MOST_BEHIND_A_HOST = 80;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 160, 'routes/git/git-push.ts': 210 };

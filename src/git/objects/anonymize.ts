@@ -115,6 +115,14 @@ export class AnonymousCommits {
     return this.#ids.size;
   }
 
+  /** Returns the first bytes of each object's id, one after the other. */
+  idBeginnings(bytes: number): Uint8Array {
+    const beginnings = new Uint8Array(bytes * this.#ids.size);
+    for (let index = 0; index < this.#ids.size; index++)
+      beginnings.set(this.#ids.bytesAt(index).subarray(0, bytes), index * bytes);
+    return beginnings;
+  }
+
   get tip(): Oid {
     return this.idOf(this.#commits.length - 1);
   }

@@ -9,6 +9,9 @@ import { faultsIn } from '../receive/push-options.ts';
 import type { Announced } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 
+/** The advice for a push that may wait for room, which leads astray if its hash is wrong. */
+export const WAIT_ADVICE = 'Add -o wait, and the service publishes it as soon as there is room.';
+
 /** Says that the service has recorded none, and which one may be meant. */
 export async function unrecordedLine(
   { store, target }: Pick<PushRun, 'store' | 'target'>,
@@ -30,7 +33,9 @@ export async function withWrongHash(run: PushRun, said: Announced, refusal: Refu
   const wrong = await wrongHashLine(run, said);
   if (wrong === null) return refusal;
   const advice = 'With the right pr-hash, this is an update, for which that limit does not count.';
-  return new Refusal(refusal.code, refusal.reason, [...refusal.lines, wrong, advice], refusal);
+  // What waits with a wrong hash opens another one.
+  const lines = refusal.lines.filter((line) => line !== WAIT_ADVICE);
+  return new Refusal(refusal.code, refusal.reason, [...lines, wrong, advice], refusal);
 }
 
 /** Says what is wrong with the hash that a push gives; null: nothing, or it gives none. */

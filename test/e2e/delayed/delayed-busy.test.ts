@@ -90,6 +90,9 @@ describe('when a network has had its pull requests of an hour', exhaustive, () =
     // Where it helps.
     const draft = await clone.push('-o', 'overwrite', '-o', 'draft', 'origin', 'HEAD:more');
     expect(draft.stderr).not.toContain('Add -o wait');
+    // What refuses a push that waits is told, as the limit does not.
+    const double = await clone.push('-o', 'wait', 'origin', 'HEAD~1:refs/heads/double');
+    expect(double.stderr).toContain('(push rejected: the same commits were proposed before)');
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
     // The hour is not over, whatever the clock of the cron trigger says.
     await pass(bed);

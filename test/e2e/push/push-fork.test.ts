@@ -86,7 +86,10 @@ describe('the fork', exhaustive, () => {
     await clone.git('fetch', '--quiet', 'origin');
     await clone.git('switch', '--quiet', '--detach', `origin/${branch}`);
     await clone.commit({ message: 'For the branch of that name\n' });
-    await clone.push('-o', `base=${branch}`, 'origin', 'HEAD:refs/heads/other');
+    const other = await clone.push('-o', `base=${branch}`, 'origin', 'HEAD:refs/heads/other');
+    expect(other.code, other.stderr).toBe(0);
+    // The fork is synced beside the push.
+    await bed.host.settle();
     expect(await gitIn(forkPath, 'rev-parse', branch)).toBe(before);
   });
 
