@@ -15,7 +15,7 @@ import type { JudgedPush } from './judge-push.ts';
 import { UNKNOWN_HASH } from './judge/destination.ts';
 import type { PushRun } from './push-run.ts';
 import type { Received } from './receive/receive.ts';
-import { repeatCommand } from './reply/banner.ts';
+import { repeatCommand } from './reply/commands.ts';
 import { Refusal } from './reply/refusal.ts';
 import { isUpdate } from './verdict.ts';
 
