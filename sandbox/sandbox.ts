@@ -89,15 +89,7 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   // This comes first: if the port is taken, nothing has been made that would remain.
   const { server, url } = await listen(options.port ?? 0);
-  // The path is absolute, because git runs in the folders of its repositories, where a relative
-  // path would lead elsewhere.
-  const dir = resolve(options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-')));
-  const repositoriesDir = join(dir, 'repositories');
-  mkdirSync(repositoriesDir, { recursive: true });
-  const now = options.now ?? (() => new Date());
-  const store = new Store(options.dir === undefined ? null : recordsFile(dir), now);
-  const host = new Host({ url, repositoriesDir, store, now, ...settingsOf(options) });
-  finishInterruptedForks(host);
+  const { host, dir } = openHost(url, options);
   const faults = new Faults();
   const capture = new Capture(options.capture ?? 'nothing');
   const git = new GitHttp(host);
@@ -110,7 +102,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     pages: pageRouter(host, ntfy, new Acts(host, maintainer, options.forgetLimits ?? null)),
     faults,
     capture,
-    now,
+    now: host.now,
   });
 
   return {
@@ -128,22 +120,34 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return capture.list();
     },
     createRepository: (wanted) => host.pathOf(host.createRepository(wanted)),
-    hasRepository: ({ owner, name }) => store.findRepository(owner, name) !== undefined,
+    hasRepository: ({ owner, name }) => host.store.findRepository(owner, name) !== undefined,
     repositoryPath: (owner, name) => host.pathOf({ owner, name }),
     clear: () => {
-      store.clear();
-      rmSync(repositoriesDir, { recursive: true, force: true });
-      mkdirSync(repositoriesDir);
+      host.store.clear();
+      emptyFolder(host.repositoriesDir);
       capture.clear();
     },
     close: async () => {
       host.stopTimers();
       await closed(server);
       await git.close();
-      store.flush();
+      host.store.flush();
       if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function openHost(url: string, options: SandboxOptions): { host: Host; dir: string } {
+  // The path is absolute, because git runs in the folders of its repositories, where a relative
+  // path would lead elsewhere.
+  const dir = resolve(options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-')));
+  const repositoriesDir = join(dir, 'repositories');
+  mkdirSync(repositoriesDir, { recursive: true });
+  const now = options.now ?? (() => new Date());
+  const store = new Store(options.dir === undefined ? null : recordsFile(dir), now);
+  const host = new Host({ url, repositoriesDir, store, now, ...settingsOf(options) });
+  finishInterruptedForks(host);
+  return { host, dir };
 }
 
 function settingsOf(
@@ -157,6 +161,11 @@ function settingsOf(
     forkDelayMs: options.forkDelayMs ?? 300,
     pollSeconds: options.pollSeconds ?? 60,
   };
+}
+
+function emptyFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path);
 }
 
 async function closed(server: Server): Promise<void> {

@@ -114,7 +114,7 @@ export class LocalUpstream {
   async judged(base: Oid, tip: Oid, ...options: readonly string[]): Promise<readonly Finding[]> {
     const received = await this.#received(base, tip, options);
     const main = { name: 'refs/heads/main', oid: base };
-    const pushed = new Set(received.pack.kept.oids());
+    const pushed = new Set(Array.from(received.pack.kept.objects(), ({ oid }) => oid));
     const isKnown = (oid: Oid): boolean => this.#ids.has(oid) && !pushed.has(oid);
     const history = {
       since: -Infinity,

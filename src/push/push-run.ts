@@ -112,8 +112,8 @@ export function receivedHashOf(
     ...strips,
   ];
   const texts = [title, description, ai, issue];
-  const objects = [[...pack.kept.oids()].toSorted(), pack.entryCount, pack.objectBytes];
-  return store.hash('received', JSON.stringify([what, texts, objects]));
+  const objects = `[${pack.kept.sortedOids()},${pack.entryCount},${pack.objectBytes}]`;
+  return store.hash('received', `[${JSON.stringify(what)},${JSON.stringify(texts)},${objects}]`);
 }
 
 /**

@@ -23,7 +23,7 @@ import { type DelayedFacts, pageLines } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { proposedBefore, wasProposed } from '../same-work.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
-import { unrecordedLine } from './unrecorded.ts';
+import { unrecordedLine, WAIT_ADVICE } from './unrecorded.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Twice the longest delay, when the window of that ends. */
@@ -280,6 +280,5 @@ export function withAdvice(
   const isForRoom = isFull(refusal) && refusal.waitMs !== null;
   const cannotWait = options === null || options.preview || options.withdraw || options.overwrite;
   if (!isForRoom || cannotWait || isOfPatch(settings.door) || mayWait(settings, options)) return refusal;
-  const advice = 'Add -o wait, and the service publishes it as soon as there is room.';
-  return new Refusal(refusal.code, refusal.reason, [...refusal.lines, advice], refusal);
+  return new Refusal(refusal.code, refusal.reason, [...refusal.lines, WAIT_ADVICE], refusal);
 }

@@ -27,7 +27,8 @@ import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { type BannerFacts, oneBranchCommand, shellWord, withdrawalCommand } from '../reply/banner.ts';
+import type { BannerFacts } from '../reply/banner.ts';
+import { oneBranchCommand, shellWord, withdrawalCommand } from '../reply/commands.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { GitQuestions, Place } from './questions.ts';
@@ -125,7 +126,7 @@ interface Surroundings {
 }
 
 /** Upstream commits that work may stand on to be compared with the base: a rebase leaves one. */
-const MOST_GROUNDS = 20;
+const MOST_BOUNDARIES = 20;
 
 /**
  * Refuses work that shares no history with its base: the host would take all commits, upstream's
@@ -139,8 +140,8 @@ export async function refuseUnrelated(
   git: Pick<GitQuestions, 'isApart'>,
 ): Promise<void> {
   if (!(await isUnrelated(boundary, history, where, git))) return;
-  const [ground] = boundary;
-  throw unrelated(where.base, remoteUrl, ground, othersIn(commits, bot).at(-1)?.oid);
+  const [boundaryOid] = boundary;
+  throw unrelated(where.base, remoteUrl, boundaryOid, othersIn(commits, bot).at(-1)?.oid);
 }
 
 /** Whether work shares no history with its base, as far as that can be known. */
@@ -150,7 +151,7 @@ export async function isUnrelated(
   { base, defaultBranch, isQuiet }: Pick<Surroundings, 'base' | 'defaultBranch' | 'isQuiet'>,
   git: Pick<GitQuestions, 'isApart'>,
 ): Promise<boolean> {
-  if (boundary.size === 0 || boundary.size > MOST_GROUNDS) return boundary.size === 0;
+  if (boundary.size === 0 || boundary.size > MOST_BOUNDARIES) return boundary.size === 0;
   const tips = new Set<Oid>();
   for (const oid of boundary) {
     if (history.has(base.oid, oid)) return false;
@@ -169,20 +170,20 @@ export async function isUnrelated(
 
 /**
  * Says that the host would find no history in common, and how to mend it.
- * @param ground an upstream commit that the work stands on; none: it stands on nothing.
+ * @param boundaryOid an upstream commit that the work stands on; none: it stands on nothing.
  * @param last where the commits of others end, if it stands on nothing.
  */
-export function unrelated(base: Ref, remoteUrl: string, ground?: Oid, last?: Oid): Refusal {
+export function unrelated(base: Ref, remoteUrl: string, boundaryOid?: Oid, last?: Oid): Refusal {
   const name = oneLine(base.name.slice('refs/heads/'.length));
-  const from = ground ?? last;
+  const from = boundaryOid ?? last;
   return new Refusal('base', 'no history in common', [
     `Your commits stand on no commit of the branch "${name}": upstream may have replaced its history, or it is another branch.`,
-    ...(ground === undefined
+    ...(boundaryOid === undefined
       ? []
       : ['Name the branch that they are for with -o base=<branch>, or move them:']),
     `  git fetch ${remoteUrl} ${shellWord(name)}`,
     `  git rebase --onto FETCH_HEAD ${from === undefined ? '--root' : from.slice(0, 12)}`,
-    ...(ground === undefined && last !== undefined
+    ...(boundaryOid === undefined && last !== undefined
       ? ['This leaves out everything up to the last commit by another author.']
       : []),
     'Then push again.',
@@ -203,24 +204,24 @@ export function othersIn(commits: NewCommits, { name, email }: CommitIdentity): 
  * @param entryCount folders and files in the pack: with some, a single commit changes something.
  * @param treeOf answers null if the host is not asked, or did not answer.
  */
-export async function findGroundTree(
+export async function findBoundaryTree(
   { commits, boundary }: Work,
   entryCount: number,
   treeOf: (commit: Oid) => Promise<Oid | null>,
 ): Promise<Oid | null> {
-  const [ground, another] = boundary;
+  const [boundaryOid, another] = boundary;
   const mayBe = entryCount === 0 || commits.length > 1;
-  return ground === undefined || another !== undefined || !mayBe ? null : treeOf(ground);
+  return boundaryOid === undefined || another !== undefined || !mayBe ? null : treeOf(boundaryOid);
 }
 
 /** Tells whether the work ends with the files that it began with, as after a revert. */
 export function changesNothing(
   { commits, boundary }: Work,
   entryCount: number,
-  groundTree: Oid | null,
+  boundaryTree: Oid | null,
 ): boolean {
   if (boundary.size !== 1) return false;
-  return groundTree === null ? entryCount === 0 : groundTree === commits.at(-1)?.commit.tree;
+  return boundaryTree === null ? entryCount === 0 : boundaryTree === commits.at(-1)?.commit.tree;
 }
 
 /** Name and address, as their bytes stand there. Without patterns, because a push has thousands. */

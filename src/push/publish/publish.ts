@@ -89,7 +89,7 @@ export async function enter(run: PushRun, publication: Publication): Promise<Omi
   const { repositories } = run.host;
   const taking = slot === null ? run.limits.takeQuota() : slot.take(push.repository, push.policyLimits);
   const comparing = identityOf(run).then((bot) => {
-    const where = { repository: push.repository, bot, updates: isUpdate(push), groundTree: null };
+    const where = { repository: push.repository, bot, updates: isUpdate(push), boundaryTree: null };
     return compareWork(run, push, where, publication.compared);
   });
   const [taken] = await Promise.allSettled([taking, comparing]);

@@ -163,7 +163,10 @@ export class CodeHost implements Repositories {
     );
   }
 
-  /** What was asked since so many requests, without the news for which the service looks by itself. */
+  /**
+   * Lists what was asked after so many requests, without the news for which the service looks by
+   * itself.
+   */
   causedSince(before: number): Recorded[] {
     const isOwn = /^\/api\/(?:notifications|users?)\b/;
     return this.requests.slice(before).filter(({ path }) => !isOwn.test(path));

@@ -18,7 +18,7 @@ import { readReport } from '../../support/pkt-line.ts';
 /** The random name of the client whose push waits. */
 function clientIn(folder: string): string {
   const waiting = "SELECT client FROM delayed_pushes WHERE state = 'waiting'";
-  const [row] = inDatabases(folder, (database) => database.prepare(waiting).get()).filter(Boolean);
+  const row = inDatabases(folder, (database) => database.prepare(waiting).get()).find(Boolean);
   if (row === undefined) throw new Error('nothing waits');
   return String(row['client']);
 }

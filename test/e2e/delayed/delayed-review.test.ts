@@ -4,7 +4,6 @@ import { contribute } from '../support/contribution.ts';
 import { postTo } from '../support/door.ts';
 import { delayed, delayedAs, pageOf, pass, published, publishedAs } from '../support/delayed.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
-import { remoteLines } from '../support/push-output.ts';
 import { Reviewer } from '../support/review.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -86,15 +85,6 @@ describe('a push that waits for the operator', () => {
       expect((await operator.get(`/admin/delayed/${name}`)).status).toBe(404);
     },
   );
-
-  it('says in a preview that the preview asks the code host now', exhaustive, async () => {
-    const { clone } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
-    expect(remoteLines(pushed).join('\n')).toContain(
-      'A preview asks the code host about the repository now.',
-    );
-  });
 
   it('is discarded if one of two operators says so, whoever is faster', exhaustive, async () => {
     const { upstream, name } = await delayed(bed, {}, []);

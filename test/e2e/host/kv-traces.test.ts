@@ -37,7 +37,9 @@ function readEntries(): Entry[] {
   const rows = inDatabases(join(kv, 'miniflare-KVNamespaceObject'), (database) =>
     database.prepare('SELECT * FROM _mf_entries').all(),
   ).flat() as unknown as Row[];
-  return rows.map(({ blob_id: blob, ...row }) => ({ ...row, value: values.get(blob) as Buffer }));
+  return rows.map(({ key, expiration, metadata, blob_id: blob }) => {
+    return { key, expiration, metadata, value: values.get(blob) as Buffer };
+  });
 }
 
 beforeAll(async () => {

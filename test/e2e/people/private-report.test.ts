@@ -200,14 +200,6 @@ describe('before anybody types', () => {
   });
 });
 
-it('an archived repository is told in the host’s words', async () => {
-  const upstream = await open();
-  bed.sandbox.maintainer.archive(upstream.owner, upstream.name);
-  const { send } = await formOf(upstream);
-  const answer = await send();
-  expect([answer.status, answer.problem]).toEqual([400, expect.stringContaining('archived so is read-only')]);
-});
-
 it('a token that may not report is told, and nothing is repeated', async () => {
   const upstream = await open();
   const { send } = await formOf(upstream);

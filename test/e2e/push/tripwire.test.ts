@@ -218,6 +218,8 @@ describe('the tripwire', () => {
       const { owner, name } = await fetching.createUpstream();
       const answer = await fetch(`${fetching.remoteUrl(owner, name)}/info/refs?service=git-upload-pack`);
       expect(answer.status).toBe(500);
+      // The runtime tells it beside the answer.
+      await expect.poll(() => fetching.fetches).toHaveLength(1);
       await expect(fetching.verify()).rejects.toThrow(/the runtime's fetch was used: GET .*info\/refs/);
       const body = JSON.stringify({ password, active: false });
       const headers = { 'Content-Type': 'application/json' };

@@ -245,6 +245,7 @@ describe('a push that is refused', () => {
     expect(errors).toEqual(['push rejected: rate limit exceeded']);
     expect(progress.join('\n')).toContain(words);
     expect(progress.join('\n')).toContain('With the right pr-hash, this is an update');
+    expect(progress.join('\n')).not.toContain('-o wait');
     expect(host).not.toHaveBeenCalled();
   });
 

@@ -109,8 +109,8 @@ export function submodules(changed: readonly ChangedEntry[] | null): Finding[] {
 export async function noChange({
   work,
   pushed: { entryCount },
-  groundTree,
-}: Pick<Known, 'work' | 'pushed' | 'groundTree'>): Promise<Finding[]> {
-  const isEmpty = changesNothing(work, entryCount, await groundTree);
+  boundaryTree,
+}: Pick<Known, 'work' | 'pushed' | 'boundaryTree'>): Promise<Finding[]> {
+  const isEmpty = changesNothing(work, entryCount, await boundaryTree);
   return isEmpty ? say('no-change', 'This push changes no file.') : [];
 }
