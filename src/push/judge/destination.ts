@@ -284,11 +284,7 @@ async function chooseBase(
  * Refuses a base that upstream does not have, and names the branches that it has.
  * @param named by the person; null: the default branch is not there.
  */
-export function missingBase(
-  repository: RepositoryName,
-  refs: readonly Ref[],
-  named: string | null,
-): Refusal {
+export function missingBase(repository: RepositoryName, refs: readonly Ref[], named: string | null): Refusal {
   if (named === null) return noDefaultBranch(repository, refs);
   return missingBranch(repository, refs, named, nearBranch(refs, named));
 }
