@@ -178,7 +178,7 @@ it('asks the code host nothing for a page of another site, which would spend the
   forgetEverything();
   const accept = { Accept: 'application/json' };
   const loaded = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'empty', Origin: 'https://site.test' };
-  const asked = vi.mocked(HttpClient.prototype.fetch);
+  const asked = vi.spyOn(HttpClient.prototype, 'fetch');
   asked.mockClear();
   const { status, headers, text } = await ask(URL, WITH_BOT, { ...accept, ...loaded });
   expect([status, headers.get('Cache-Control'), asked.mock.calls]).toEqual([200, 'no-store', []]);
