@@ -20,7 +20,7 @@ import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import { agreedOn, commandWith } from './agreement.ts';
 import { keep, mayWait, planOf, waitingFacts, withAdvice } from './delay/keep.ts';
-import { withWrongHash } from './delay/unrecorded.ts';
+import { withReason } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import { judgePush } from './judge-push.ts';
 import { nowOrLater, publishedNow } from './now-or-later.ts';
@@ -197,7 +197,7 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return previewedAs(refusal, agreedCommand(run, task, refusal.preview.yes));
   });
   const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
-  const outcome = await withHashNamed(run, said, full === null ? attempted : refusedAs(full));
+  const outcome = await withLimitExplained(run, said, full === null ? attempted : refusedAs(full));
   if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
   await run.tell();
   tell(run, arrival, outcome);
@@ -217,10 +217,10 @@ export async function conclude(run: PushRun, arrival: Arrival) {
   };
 }
 
-/** Names a wrong pr-hash in the refusal by a limit that counts only because of it. */
-async function withHashNamed(run: PushRun, said: Announced, outcome: Outcome): Promise<Outcome> {
+/** Says in the refusal of an update why a limit of new pull requests counts for it. */
+async function withLimitExplained(run: PushRun, said: Announced, outcome: Outcome): Promise<Outcome> {
   if (outcome.kind !== 'refused') return outcome;
-  const refusal = await withWrongHash(run, said, outcome.refusal);
+  const refusal = await withReason(run, said, outcome.refusal);
   return refusal === outcome.refusal ? outcome : refusedAs(refusal);
 }
 
