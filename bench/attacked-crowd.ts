@@ -3,8 +3,8 @@
  * by themselves and beside one attacker who sends 100 KiB a second of what costs the service most.
  * Each of them meets a new service and a new code host: the embedded host takes longer, the more
  * branches and pull requests there are, as git itself does. The service does not
- * (test/limits/creations.test.ts). Prints the table of docs/operations.md. Half an hour, on a machine that does
- * nothing else.
+ * (test/limits/creations.test.ts). Prints the table of docs/operations.md. Half an hour, on a
+ * machine that does nothing else.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';

@@ -4,7 +4,16 @@
  * the host stays fast enough to be a benchmark's reference. Changes to the objects or refs of a
  * repository in use are left to git.
  */
-import { type Dirent, existsSync, linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  type Dirent,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 
@@ -61,7 +70,7 @@ export function readRefs(path: string): Map<string, string> {
   return new Map([...refs].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Tells if a repository has so many branches with files of their own that git reads them slowly. */
+/** Tells if so many branches have files of their own that git reads them slowly. */
 export function hasManyLooseRefs(path: string): boolean {
   return listIfThere(join(path, 'refs/heads')).length > MANY_LOOSE_REFS;
 }

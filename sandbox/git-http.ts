@@ -167,10 +167,10 @@ export class GitHttp {
     // answer whose report says that the push succeeded. It must find the pull request up to date
     // nevertheless.
     if (pushed) child.stdout.on('data', () => this.#host.refsPushed(repository));
+    const end = (): unknown => response.end();
     child.on('close', () => {
       this.#running.delete(child);
       if (pushed) this.#host.refsPushed(repository);
-      const end = () => response.end();
       if (pushed) packRefs(this.#host.pathOf(repository)).then(end, end);
       else end();
     });

@@ -9,7 +9,7 @@ import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.
 import type { PullRequestStage } from '../durable/pull-request/stages.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { countsText } from '../text/commit-changes.ts';
-import { shellWord } from '../push/reply/banner.ts';
+import { shellWord } from '../push/reply/commands.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import {
   conversationItems,

@@ -5,7 +5,7 @@
  *   receive()    the commands, the limits, then the pack to its last byte → Arrival
  *   judgePush()  all that is wrong with it, at once; or → JudgedPush
  *   agreedOn()   its warnings are told before it is published; what may have changed is asked again
- *   decide       now, or later: before anything is written at the host
+ *   nowOrLater() before anything is written at the host
  *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
  *
@@ -16,29 +16,15 @@
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { Finding } from '../words/finding.ts';
-import { workBranch } from '../words/pr-hash.ts';
-import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
-import { changesText } from '../text/commit-changes.ts';
 import { agreedOn, commandWith } from './agreement.ts';
-import {
-  busyPlan,
-  type DelayPlan,
-  isFull,
-  keep,
-  mayWait,
-  planOf,
-  waitingFacts,
-  withAdvice,
-} from './delay/keep.ts';
+import { keep, mayWait, planOf, waitingFacts, withAdvice } from './delay/keep.ts';
 import { withReason } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
-import { type JudgedPush, judgePush } from './judge-push.ts';
-import { enterNow } from './publish/live-attempt.ts';
-import { type Entered, type Publication, publish } from './publish/publish.ts';
-import { leavesWork, mayBeOpen } from './publish/delivery.ts';
-import type { Slot } from './push-host.ts';
+import { judgePush } from './judge-push.ts';
+import { nowOrLater, publishedNow } from './now-or-later.ts';
+import { leavesWork } from './publish/delivery.ts';
 import { type PushRun, requireKey, slotHashOf } from './push-run.ts';
 import { faultsIn, isDoubtful, type OptionFault, type PushOptions } from './receive/push-options.ts';
 import { type Announced, announced, type Received, readPushedPack } from './receive/receive.ts';
@@ -52,7 +38,6 @@ import {
 } from './reply/banner.ts';
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
-import { isUpdate } from './verdict.ts';
 import { deletionLines, mendedWithdrawal, withdraw } from './withdraw.ts';
 
 /** The outcome of a push, with the lines that tell the person. */
@@ -336,99 +321,12 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   const judged = await judgePush(run, received, planned);
   const agreed = await agreedOn(run, received, judged);
   const { findings } = agreed;
-  const decided = await decide(run, received, agreed, planned);
+  const decided = await nowOrLater(run, received, agreed, planned);
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view), findings);
   if (decided.kind === 'later')
     return delayed(await keep(run, received, { ...agreed, slot: decided.slot }, decided.plan), findings);
   const facts = await publishedNow(run, received, decided, agreed);
   return { kind: 'published', facts, findings, lines: bannerLines(facts) };
-}
-
-type Decided =
-  | { readonly kind: 'now'; readonly publication: Publication; readonly entered: Entered }
-  | { readonly kind: 'later'; readonly plan: DelayPlan; readonly slot: Slot | null }
-  /** The same push waits, and is published when that was to be. */
-  | { readonly kind: 'waits'; readonly view: DelayedView };
-
-/**
- * Decides whether the push is published now or later. Nothing has been written at the host yet.
- * @throws Refusal
- */
-async function decide(
-  run: PushRun,
-  { options, pack }: Received,
-  { work, place: says, slotHash, receivedHash, claim, updates, updated, compared }: JudgedPush,
-  planned: DelayPlan | null,
-): Promise<Decided> {
-  const { host, limits, settings, store } = run;
-  const slot = updates ? null : await limits.slot(slotHash);
-  const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, slot });
-  if (says === null) return later(planned ?? undefined);
-  const push = { ...work, ...says };
-  const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, updated, compared, slot };
-  try {
-    const finding = slot === null ? null : store.findWaiting(receivedHash);
-    // Without a slot, nothing is told of what is found.
-    finding?.catch(() => {});
-    run.consent.stillThere();
-    const entered = await enterNow(run, publication);
-    const view = await finding;
-    if (view === null) return { kind: 'now', publication, entered };
-    // Who has asked for a delay must not become public because a retry lacks the option.
-    await slot?.release();
-    return { kind: 'waits', view };
-  } catch (error) {
-    await slot?.release();
-    // Nothing was sent.
-    run.claims.failed(false);
-    if (!isFull(error)) throw error;
-    if (!mayWait(settings, options)) throw withAdvice(run, options, error);
-    return later();
-  }
-}
-
-/** @throws Refusal */
-async function publishedNow(
-  run: PushRun,
-  { options, taken }: Received,
-  { publication, entered }: Extract<Decided, { kind: 'now' }>,
-  { updated }: JudgedPush,
-): Promise<BannerFacts> {
-  const { settings } = run;
-  const { push, slot } = publication;
-  try {
-    const published = await publish(run, entered);
-    const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;
-    const { pullRequest, author, newRemarks } = published;
-    return {
-      updated: isUpdate(push),
-      changes: isUnchanged ? '' : updated && changesText(updated),
-      hasEdited,
-      isRepeated,
-      isDouble,
-      prUrl: pullRequest.url,
-      author,
-      branch: workBranch(prHash),
-      prHash,
-      key: prHash === push.prHash ? null : key,
-      prKey: settings.prUpdatePolicy === 'key' ? (key ?? '<key>') : null,
-      isSignedOff: push.isSignedOff,
-      stripsTrails: push.stripsTrails,
-      isSquashed: options.squash,
-      isDraft: push.isDraft,
-      base: options.base,
-      pageUrl: settings.pageUrl(prHash),
-      newRemarks,
-      subscribeUrl: settings.topicUrl(prHash),
-      remoteUrl: settings.remoteUrl(push.repository),
-      refName: taken.command.refName,
-      door: settings.door,
-    };
-  } catch (error) {
-    if (!mayBeOpen(error)) await slot?.release();
-    throw error;
-  }
 }
 
 function tell({ host, store, logger }: PushRun, { logged, startedAt }: Arrival, outcome: Outcome): void {

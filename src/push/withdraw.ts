@@ -15,7 +15,8 @@ import type { PushHost } from './push-host.ts';
 import type { ClaimedUpdate, PushRun } from './push-run.ts';
 import { faultsIn, isDoubtful } from './receive/push-options.ts';
 import type { Announced } from './receive/receive.ts';
-import { type Withdrawn, withdrawalCommand } from './reply/banner.ts';
+import type { Withdrawn } from './reply/banner.ts';
+import { withdrawalCommand } from './reply/commands.ts';
 import { Refusal } from './reply/refusal.ts';
 
 /** Git wants a ref, and nothing is pushed to it. */

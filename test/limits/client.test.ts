@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clientNetwork, lacksAddress, namesOf, networkOf, prefixOf } from '../../src/limits/client.ts';
+import { runs } from '../support/runs.ts';
 
 function request(headers: Record<string, string>): Request {
   return new Request('https://gitveil.test/', { headers });
@@ -42,6 +43,7 @@ describe('namesOf', () => {
         expect(isKnown).toBe(agoMs <= lifeMs || (isKnown && agoMs < lifeMs + 6 * HOUR_MS));
         expect(earlier).toHaveLength(56);
       }),
+      runs(100),
     );
   });
 });
@@ -81,6 +83,7 @@ describe('networkOf', () => {
         expect(networkOf(network.replace('::/64', host))).toBe(network);
         expect(networkOf(address.toUpperCase())).toBe(network);
       }),
+      runs(100),
     );
   });
 });

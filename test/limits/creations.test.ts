@@ -12,6 +12,7 @@ import {
   windowName,
   writeClaim,
 } from '../../src/limits/claim.ts';
+import { runs } from '../support/runs.ts';
 
 const HOUR_MS = 60 * 60_000;
 const SECRET = 'x'.repeat(32);
@@ -84,6 +85,7 @@ describe('a pull request', () => {
           if (answer.kind === 'reserved') opened.push(now);
         }
       }),
+      runs(100),
     );
   });
 
@@ -235,9 +237,6 @@ it('what creates nothing leaves no row', () => {
 });
 
 describe('what all share', () => {
-  const shared = (most: number, withinMs: number) =>
-    writeClaim('by', [{ kind: 'repository', key: 'busy', limits: [{ most, withinMs }] }]);
-
   it('costs no more looks after thousands of creations, while the last third is free', () => {
     const many = { creations: [{ most: 10_000, withinMs: HOUR_MS }], openings: [] };
     const roomy = { key: 'busy', limits: [200, 10_000].map((most) => ({ most, withinMs: 60 * most })) };
@@ -249,7 +248,10 @@ describe('what all share', () => {
           looks += 1;
           return now - 100 * back;
         },
-        ...{ by: `${back}`, repository: 'busy', push: null, windows },
+        by: `${back}`,
+        repository: 'busy',
+        push: null,
+        windows,
       }));
       creations = new Creations(rows.map((row, index) => [`row ${index}`, row]));
       looks = 0;
@@ -266,11 +268,17 @@ describe('what all share', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 12 }), (pauses, most) => {
         creations = new Creations();
-        const claim = shared(most, HOUR_MS);
-        const [{ limits }, name] = [claim.windows[0]!, 'repository busy'];
+        const limits = [{ most, withinMs: HOUR_MS }];
+        const claim = writeClaim('by', [{ kind: 'repository', key: 'busy', limits }]);
         for (const pause of pauses) {
           now += pause;
-          const { waitMs } = fairWait('repository', creations.uses([name], now), limits, claim, now);
+          const { waitMs } = fairWait(
+            'repository',
+            creations.uses(['repository busy'], now),
+            limits,
+            claim,
+            now,
+          );
           expect(creations.denial(claim, now)?.waitMs ?? 0).toBe(waitMs);
           if (waitMs === 0) open(claim);
         }

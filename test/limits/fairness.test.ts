@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Claimant, fairWait, type SharedWindow, type Use } from '../../src/limits/fairness.ts';
 import type { Limit } from '../../src/limits/sliding-window.ts';
+import { runs } from '../support/runs.ts';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 60 * 60_000;
@@ -87,6 +88,7 @@ describe('in every window', () => {
           if (within.length >= most) expect(waitMs).toBeGreaterThan(0);
         },
       ),
+      runs(100),
     );
   });
 
@@ -102,6 +104,7 @@ describe('in every window', () => {
           expect(fairWait(window, oldestFirst(uses), hourly(most), who, NOW + waitMs).waitMs).toBe(0);
         },
       ),
+      runs(100),
     );
   });
 
@@ -118,6 +121,7 @@ describe('in every window', () => {
         const [less, more] = ['a', 'b'].toSorted((one, other) => had(one) - had(other)) as [string, string];
         if (isRefused(less)) expect(isRefused(more)).toBe(true);
       }),
+      runs(100),
     );
   });
 
@@ -127,6 +131,7 @@ describe('in every window', () => {
         const most = Math.floor(uses.length * 1.5) + 1;
         expect(fairWait(window, oldestFirst(uses), hourly(most), who, NOW).waitMs).toBe(0);
       }),
+      runs(100),
     );
   });
 
@@ -157,10 +162,26 @@ describe('a repository', () => {
     expect(total(flood('account', 300, [claimant('new', 'another')], uses))).toBe(60);
   });
 
+  it('that loses its fifth while somebody waits makes parts smaller again, which the wait counts', () => {
+    const minutesAgo = (minutes: number, by: string, repository: string | null = null): Use => ({
+      at: NOW - minutes * 60_000,
+      by,
+      repository,
+    });
+    const uses = [
+      minutesAgo(59, 'x0', 'flooded'),
+      minutesAgo(58, 'a'),
+      ...[1, 2, 3, 4, 5].map((number) => minutesAgo(0, `x${number}`, 'flooded')),
+      ...Array.from({ length: 8 }, () => minutesAgo(0, 'a')),
+      ...Array.from({ length: 7 }, () => minutesAgo(0, 'b')),
+    ];
+    expect(fairWait('account', uses, hourly(30), claimant('a'), NOW).waitMs).toBe(HOUR_MS);
+  });
+
   it('has a tenth left for networks that have opened nothing in it', () => {
     const uses: Use[] = [];
     flood('repository', 100, crowd(1), uses);
-    expect(total(flood('repository', 100, [claimant('new')], uses))).toBeGreaterThan(0);
+    expect(total(flood('repository', 100, crowd(50), uses))).toBe(10);
   });
 });
 

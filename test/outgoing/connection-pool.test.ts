@@ -202,6 +202,15 @@ describe('a connection that the server closes as it is used again', () => {
     expect(server.connections).toHaveLength(1);
   });
 
+  it('is replaced by a new one, not by another that stood idle as long', async () => {
+    const server = closing();
+    const client = server.client();
+    await Promise.all([client.fetch(URL_A), client.fetch(URL_A)]);
+    server.handler = (connection) => connection.answer(HELLO);
+    expect(await outcome(client.fetch(URL_A))).toBe('hello');
+    expect(server.connections).toHaveLength(3);
+  });
+
   it('is an error where a new one is no better', async () => {
     const server = closing();
     const client = server.client();
@@ -228,6 +237,23 @@ describe('many requests at once', () => {
     const urls = paths.map((path, index) => `https://${index % 3 === 0 ? 'a' : 'b'}.test${path}`);
     expect(await Promise.all(urls.map((url) => outcome(client.fetch(url))))).toEqual(paths);
     expect(server.openCount).toBeLessThanOrEqual(MAX_OPEN);
+  });
+
+  it('do not wait for a connection that stands idle for another server', async () => {
+    const server = answering(HELLO);
+    const client = server.client();
+    await Promise.all(Array.from({ length: 3 }, () => client.fetch(URL_A)));
+    server.handler = () => {};
+    const held = ['https://b.test/', 'https://b.test/'].map((url) => outcome(client.fetch(url)));
+    await settled();
+    expect(server.openCount).toBe(MAX_OPEN);
+    server.handler = (connection) => connection.answer(HELLO);
+    const answer = outcome(client.fetch('https://c.test/'));
+    await settled();
+    expect(server.addresses.at(-1)?.hostname).toBe('c.test');
+    expect([await answer, server.openCount]).toEqual(['hello', MAX_OPEN]);
+    for (const connection of server.connections) await connection.break();
+    await Promise.all(held);
   });
 
   it('wait for their turn, and may give up meanwhile', async () => {

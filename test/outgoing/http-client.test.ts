@@ -1,6 +1,7 @@
 /** The client against servers of every kind: what it sends, and what it reads. */
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { CHUNKINGS } from '../support/byte-chunks.ts';
 import {
   answering,
@@ -16,6 +17,28 @@ import {
 } from './support/fake-server.ts';
 import { bytesOf, headText } from './support/response-text.ts';
 import { exhaustive } from '../support/exhaustive.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a request to a server on Cloudflare, which no socket reaches', () => {
+  it('leaves by the runtime, with an address that is nobody’s, and follows no redirect', async () => {
+    const byRuntime = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('hello'));
+    const client = new HttpClient(['a.test'], () => expect.unreachable());
+    await client.openAhead(URL_A);
+    const headers = { Authorization: 'Bearer x' };
+    expect(await outcome(client.fetch(URL_A, { method: 'POST', headers, body: 'text' }))).toBe('hello');
+    const [url, init] = byRuntime.mock.calls[0] as unknown as [URL, RequestInit];
+    expect([url.href, init.method, init.redirect]).toEqual([URL_A, 'POST', 'manual']);
+    expect(Buffer.from(init.body as Uint8Array).toString()).toBe('text');
+    expect([...new Headers(init.headers)]).toEqual([
+      ['authorization', 'Bearer x'],
+      ['x-real-ip', '192.0.2.1'],
+    ]);
+    const named = client.fetch(URL_A, { headers: { 'X-Forwarded-For': '198.51.100.7' } });
+    await expect(named).rejects.toThrow(TypeError);
+    expect(byRuntime).toHaveBeenCalledTimes(1);
+  });
+});
 
 describe('a request', () => {
   it('is these bytes and no others', async () => {

@@ -14,10 +14,11 @@ import { systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
+import { hostFailureOf } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { closeOpened } from './close-opened.ts';
 import type { SqlFeedMemory } from './feed-memory.ts';
-import type { SqlInstalled } from './installed.ts';
+import type { ReadRepository, SqlInstalled } from './installed.ts';
 import type { ServiceAccounts } from './service-accounts.ts';
 import type { SqlStances } from './stances.ts';
 
@@ -52,25 +53,39 @@ export class FeedReader {
    * Never rejects.
    */
   async noteOfApp(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
-    const { accounts, installed, memory } = this.#parts;
+    const { accounts, installed } = this.#parts;
+    const logger = loggerOf(reached.config);
     try {
       const [, app] = await accounts.list(activity);
       if (app === undefined) return;
-      for (const { id: repositoryId, readAt, ...repository } of installed.toRead(cronTime)) {
+      for (const one of installed.toRead(cronTime)) {
         // Whatever comes of it, others are read first next time.
-        installed.note(repositoryId, 'tried', cronTime);
-        const touched = await activity.touchedBy(repository, app.login, readAt - OVERLAP_MS);
-        const named = touched.map(({ number, isIssue, updatedAt }) => {
-          return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
+        installed.note(one.id, 'tried', cronTime);
+        await this.#noteTouched(activity, app.login, one, cronTime).catch((error: unknown) => {
+          // A host that does not answer is not asked for the rest.
+          if (hostFailureOf(error).status === null) throw error;
+          logger.warn('could not read what happened where the App is installed', { error });
         });
-        memory.note(named, systemClock.now());
-        installed.note(repositoryId, 'read', cronTime);
       }
     } catch (error) {
       if (error instanceof CallsUsedUp) return;
-      const logger = loggerOf(reached.config);
       logger.warn('could not read what happened where the App is installed', { error });
     }
+  }
+
+  async #noteTouched(
+    activity: ActivityHost,
+    login: string,
+    { id: repositoryId, readAt, ...repository }: ReadRepository,
+    cronTime: number,
+  ): Promise<void> {
+    const { installed, memory } = this.#parts;
+    const touched = await activity.touchedBy(repository, login, readAt - OVERLAP_MS);
+    const named = touched.map(({ number, isIssue, updatedAt }) => {
+      return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
+    });
+    memory.note(named, systemClock.now());
+    installed.note(repositoryId, 'read', cronTime);
   }
 
   /** Passes events on, and hears maintainers. Never rejects. */

@@ -14,7 +14,7 @@ import { WHOLE } from '../../events/hear.ts';
 import type { NamedRepository } from '../../events/hook-delivery.ts';
 import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
-import type { SqlInstalled } from './installed.ts';
+import type { Installed, SqlInstalled } from './installed.ts';
 import type { SqlStances } from './stances.ts';
 
 /** The number of no account, for what is said by removing the App or installing it again. */
@@ -56,9 +56,9 @@ export class Installations {
   async note(app: HostsApp, name: RepositoryName, isInstalled: boolean): Promise<AppAbsence | null> {
     const known = this.#installed.find(name);
     const isKnown = known?.app === app.app;
-    if (!isInstalled) return isKnown ? this.#noteMissing(app, name, known.id) : null;
-    if (isKnown) this.#installed.setMissing(known.id, null);
-    else await this.#noteNew(app, name);
+    if (!isInstalled) return isKnown ? this.#noteMissing(app, name, known) : null;
+    if (!isKnown) await this.#noteNew(app, name);
+    else if (known.missingAt !== null) this.#installed.setMissing(known.id, null);
     return null;
   }
 
@@ -72,9 +72,12 @@ export class Installations {
     this.#stances.setStance(repository, WHOLE, { word: 'welcome', at, saidBy: NOBODY, since: at });
   }
 
-  async #noteMissing({ key }: HostsApp, name: RepositoryName, id: number): Promise<AppAbsence | null> {
+  async #noteMissing(
+    { key }: HostsApp,
+    name: RepositoryName,
+    { id, missingAt }: Installed,
+  ): Promise<AppAbsence | null> {
     const isSecond = this.#toConfirm.has(id);
-    const missingAt = this.#installed.find(name)?.missingAt ?? null;
     if (missingAt !== null && !isSecond) return 'doubted';
     // The first time, doubt is enough whatever the host answers.
     const looking = this.#lookUp(key, name);
@@ -137,9 +140,10 @@ export class Installations {
   async confirm(reached: Reached, now: number): Promise<void> {
     const repositories = this.#installed.toConfirm(now);
     this.#toConfirm = new Set(repositories.map(({ id }) => id));
+    // Whatever comes of it, others have their turn first next time.
+    for (const { id } of repositories) this.#installed.note(id, 'tried', now);
     await this.#ask(reached, repositories);
     this.#toConfirm = new Set();
-    this.#installed.postpone(repositories, now);
   }
 
   /**

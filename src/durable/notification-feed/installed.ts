@@ -14,7 +14,7 @@ const DOUBTED_MS = 10 * 60 * 1000;
 /** Bounds the calls of one run, which are one for each. */
 const READ_PER_RUN = 10;
 
-interface Installed {
+export interface Installed {
   /** The host's number of the repository. */
   readonly id: number;
   /** The number of the App. The operator may have registered another one since. */
@@ -23,7 +23,7 @@ interface Installed {
   readonly missingAt: number | null;
 }
 
-interface ReadRepository extends NumberedRepository {
+export interface ReadRepository extends NumberedRepository {
   /** When it was read last; milliseconds since 1970. */
   readonly readAt: number;
 }
@@ -68,21 +68,18 @@ export class SqlInstalled {
     this.#table().exec('DELETE FROM installations WHERE id = ?', id);
   }
 
-  /** Puts those off that are still missing, so that others have their turn. */
-  postpone(repositories: readonly NumberedRepository[], now: number): void {
-    const update = 'UPDATE installations SET missing_at = ? WHERE id = ? AND missing_at IS NOT NULL';
-    for (const { id } of repositories) this.#table().exec(update, now, id);
-  }
-
   /** @param at null: the App is there after all. */
   setMissing(id: number, at: number | null): void {
     this.#table().exec('UPDATE installations SET missing_at = ? WHERE id = ?', at, id);
   }
 
-  /** Lists where the App has been missing for so long that the next answer decides. */
+  /**
+   * Lists where the App has been missing for so long that the next answer decides, the one first
+   * that was not tried for longest.
+   */
   toConfirm(now: number): readonly NumberedRepository[] {
     const question =
-      "SELECT id, name FROM installations WHERE missing_at <= ? AND name <> '' ORDER BY missing_at LIMIT ?";
+      "SELECT id, name FROM installations WHERE missing_at <= ? AND name <> '' ORDER BY tried_at LIMIT ?";
     return this.#named<NamedRow>(question, now - DOUBTED_MS);
   }
 

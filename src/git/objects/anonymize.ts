@@ -8,7 +8,8 @@ import { commitEntryBytes } from '../pack/outgoing-pack.ts';
 import { encodeAnonymousCommit, type CommitIdentity, personLines, type SignatureOf } from './commit.ts';
 import { hashBytes, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
-import { type PlannedCommits, type StoredCommit, withIds } from './planned-commits.ts';
+import { type PlannedCommits, withIds } from './planned-commits.ts';
+import type { StoredCommit } from './stored-commit.ts';
 import type { SigningKey } from './ssh-signature.ts';
 
 /**
@@ -153,7 +154,8 @@ export class AnonymousCommits {
   #encode(commit: StoredCommit, number: number, signatureOf: SignatureOf | null): Uint8Array {
     const parents = commit.parentBytes(this.#bytesOf);
     // Git names no parent twice (git-commit-tree), and two parents may have become the same commit.
-    const own = parents.length < 2 ? parents : new Map(parents.map((id) => [oidFromBytes(id, 0), id])).values();
+    const own =
+      parents.length < 2 ? parents : new Map(parents.map((id) => [oidFromBytes(id, 0), id])).values();
     const { treeBytes: tree, encoding, message } = commit;
     return encodeAnonymousCommit(
       { tree, parents: [...own], encoding, message: withIds(message, this.idOf) },

@@ -54,8 +54,7 @@ export function oidFromHex(bytes: Uint8Array, start: number, end: number): Oid |
 /** Writes the 20 bytes of an id. */
 export function writeOid(oid: Oid, bytes: Uint8Array, offset: number): void {
   for (let i = 0; i < OID_BYTES; i++)
-    bytes[offset + i] =
-      (HEX_VALUES[oid.charCodeAt(2 * i)]! << 4) | HEX_VALUES[oid.charCodeAt(2 * i + 1)]!;
+    bytes[offset + i] = (HEX_VALUES[oid.charCodeAt(2 * i)]! << 4) | HEX_VALUES[oid.charCodeAt(2 * i + 1)]!;
 }
 
 export function oidBytes(oid: Oid): Uint8Array {

@@ -90,10 +90,8 @@ export class AppWriters implements Writers {
     const installation = await this.installation(repository);
     if (installation === null) return null;
     return this.#actor(installation, repository, 'writing').catch(async (error: unknown) => {
-      const refusal = hostFailureOf(error);
-      if (refusal.status !== null && (await this.hasChanged(repository, refusal)))
-        return this.#newest(repository);
-      return this.#without(error, repository);
+      const isOther = await this.hasChanged(repository, hostFailureOf(error));
+      return isOther ? this.#newest(repository) : this.#without(error, repository);
     });
   }
 
@@ -133,8 +131,8 @@ export class AppWriters implements Writers {
 
   async hasChanged(repository: RepositoryName, { status, says, lasts }: Failure): Promise<boolean> {
     const { app, lacking } = this.#setup;
-    // The host asks for fewer calls, and not for another one.
-    if (lasts === 'until') return false;
+    // A host that is in trouble, or asks for fewer calls, needs no other one.
+    if (status === null || status >= 500 || lasts === 'until') return false;
     const before = app.lastSeen(repository);
     // A token is revoked when the App is removed, also if it was installed again since.
     if (status === 401) app.forgetTokens(repository);

@@ -5,7 +5,7 @@
  */
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
+import { HostError, hostFailureOf, unlessMissing } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';
 import type { Account } from '../code-host.ts';
@@ -94,6 +94,8 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
+/** That the host has not answered an App: everybody would wait for ten seconds otherwise. */
+const silences = new Recent<HostError>({ lifeMs: 30_000, most: 100 });
 
 export class GitHubApp {
   readonly id: number;
@@ -235,10 +237,15 @@ export class GitHubApp {
   /** Makes a call, and once more if the first answer shows that the clocks differ. */
   async #asApp<T>(call: (headers: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     const before = skews.get(this.#name);
+    const silence = silences.get(this.#name, this.#now());
+    if (silence !== null) throw silence;
     try {
       return await call(await this.#headers());
     } catch (error) {
-      if (hostFailureOf(error).status !== 401 || skews.get(this.#name) === before) throw error;
+      const { status, lasts } = hostFailureOf(error);
+      if (error instanceof HostError && status === null && lasts === 'moment')
+        silences.set(this.#name, error, this.#now());
+      if (status !== 401 || skews.get(this.#name) === before) throw error;
       return call(await this.#headers());
     }
   }
@@ -273,7 +280,7 @@ function lifeOf(standing: AppStanding): number {
 }
 
 export function isInstalled(standing: AppStanding): standing is Installation {
-  return standing !== null && standing !== 'removed';
+  return standing !== null && typeof standing !== 'string';
 }
 
 /** @throws TypeError for fields of another shape. */

@@ -18,11 +18,10 @@ import type { GitQuestions, Place, Upstream } from './questions.ts';
 import { borrowedCommits, otherAuthors } from './rules/authors.ts';
 import { changedFiles, noChange } from './rules/changes.ts';
 import { doubles } from './rules/doubles.ts';
-import { folders } from './rules/folders.ts';
 import { largeFiles } from './rules/large-files.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
-import { names } from './rules/names.ts';
 import { gate, messagesGate, otherGates, signOffGate, titleGate } from './rules/place.ts';
+import { folders, names } from './rules/searched.ts';
 import {
   idleOptions,
   keyForLaterTexts,

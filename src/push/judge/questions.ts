@@ -41,7 +41,7 @@ import {
 } from '../../upstream/upstream-refs.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 import { storedPack, type StoredEntries } from '../receive/receive.ts';
-import { repeatCommand } from '../reply/banner.ts';
+import { repeatCommand } from '../reply/commands.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, Publishable } from '../verdict.ts';
 import { othersCommits, replaceableTip, updatedCommits } from './updated-branch.ts';

@@ -16,15 +16,16 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
-import { shellWord } from '../reply/banner.ts';
+import { shellWord } from '../reply/commands.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, PushedWork } from '../verdict.ts';
-import { baseOfWork, type Circumstances, type Destination, otherBase, shortName } from './destination.ts';
+import { baseOfWork, otherBase, shortName } from './base-branch.ts';
+import type { Circumstances, Destination } from './destination.ts';
 import type { Findings } from './findings.ts';
 import type { Known } from './known.ts';
 import type { GitQuestions, Place } from './questions.ts';
 import { droppedCommits } from './rules/authors.ts';
-import { folderFindings } from './rules/folders.ts';
+import { folderFindings } from './rules/searched.ts';
 import { usualAnywhere } from './rules/trails.ts';
 import {
   commitsFrom,

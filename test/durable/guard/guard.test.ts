@@ -291,6 +291,34 @@ describe('a rollback', () => {
     expect(await rollBack()).toEqual({ closed: [], failed: [] });
   });
 
+  it('counts those that it closes, and says nothing of one that was merged', async () => {
+    const place = { host: 'gh', owner: 'octo', repo: 'hello' };
+    const told: object[] = [];
+    const tell = async (_host: string, events: object[]) => void told.push(...events);
+    const pullRequests = { idFromName: () => ({}), get: () => ({ tell }) };
+    await configured({ PULL_REQUESTS: pullRequests as unknown as Env['PULL_REQUESTS'] });
+    closes = () => true;
+    await guard().track(pullRequest(31), 'a', Date.now());
+    expect(await rollBack()).toEqual({ closed: [31], failed: [] });
+    expect([told.length, await guard().rolledBackIn(place)]).toEqual([0, 0]);
+    merged = false;
+    await guard().track(pullRequest(32), 'a', Date.now());
+    expect(await rollBack()).toEqual({ closed: [32], failed: [] });
+    expect([told.length, await guard().rolledBackIn({ ...place, owner: 'Octo' })]).toEqual([1, 1]);
+    expect(await guard().rolledBackIn({ ...place, repo: 'other' })).toBe(0);
+  });
+
+  it('stops the delayed pushes of these two hours, unless it spares single clients', async () => {
+    const since: number[] = [];
+    const stopSince = async (at: number) => void since.push(at);
+    const delayedPushes = { idFromName: () => ({}), get: () => ({ stopSince }) };
+    await configured({ DELAYED_PUSHES: delayedPushes as unknown as Env['DELAYED_PUSHES'] });
+    await rollBack({ spareSingle: true });
+    expect(since).toEqual([]);
+    await rollBack();
+    expect(since).toEqual([Date.now() - 2 * HOUR_MS]);
+  });
+
   it('begins with the pull requests', async () => {
     await configured();
     for (let number = 1; number <= 5; number++) {
@@ -496,6 +524,16 @@ describe('alerts of one kind', () => {
       expect(await guard().tell({ kind: 'appeal', ...news, text: 'No.' })).toBe(true);
     },
   );
+
+  it('leave at once, though the guard was to wake in hours', async () => {
+    await configured();
+    await guard().track(pullRequest(24), 'a', Date.now());
+    expect(await nextAlarm()).toBe(Date.now() + 2 * HOUR_MS);
+    await exceed(6);
+    expect(await nextAlarm()).toBe(Date.now());
+    await guard().track(pullRequest(25), 'a', Date.now());
+    expect(await nextAlarm()).toBe(Date.now());
+  });
 
   it('wait behind a burst', async () => {
     await configured();

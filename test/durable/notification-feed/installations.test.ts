@@ -91,6 +91,8 @@ async function hook(...names: RepositoryName[]): Promise<string[]> {
   return host.requests.map(({ path }) => path).filter((path) => path.endsWith('/installation'));
 }
 
+const refusal = () => Response.json({ message: 'Repository access blocked' }, { status: 403 });
+
 /** Lets the service see that the App is installed, or is not. */
 const seen = (name: RepositoryName = HELLO) =>
   feed().noteInstalled({ key: 'gh', app: 17 }, name, repositories[fullName(name)]?.isInstalled === true);
@@ -139,6 +141,7 @@ describe('an App that is missing', () => {
   });
 
   it('stops nothing if somebody welcomes the service after the removal', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
     await seen();
     repositories['octo/hello']!.isInstalled = false;
     await hook(HELLO);
@@ -147,6 +150,10 @@ describe('an App that is missing', () => {
       const stances = new SqlStances(storage.sql);
       stances.setStance({ ...HELLO, id: ID }, WHOLE, { word: 'welcome', at, saidBy: 2, since: at });
     });
+    // The host fails meanwhile, so the removal is confirmed late.
+    host.disturb = () => Response.json({ message: 'down' }, { status: 502 });
+    await runAfter(11);
+    host.disturb = answer;
     expect([await runAfter(11), await stoppedAt()]).toEqual([[], null]);
     expect(await seen()).toBeNull();
   });
@@ -179,13 +186,17 @@ describe('an App that is missing', () => {
     const names = Array.from({ length: 10 }, (_, at) => ({ owner: 'octo', name: `blocked-${at}` }));
     for (const [at, name] of names.entries())
       repositories[fullName(name)] = { id: at + 100, isInstalled: true };
+    repositories['octo/hello'] = { id: 500, isInstalled: true };
     for (const name of [...names, HELLO]) await seen(name);
     for (const name of [...names, HELLO]) repositories[fullName(name)]!.isInstalled = false;
     await hook(...names);
     await hook(HELLO);
-    const blocked = Response.json({ message: 'Repository access blocked' }, { status: 403 });
-    host.disturb = (path) => (/blocked-\d+$/.test(path) ? blocked.clone() : answer(path));
-    expect([await runAfter(11), await runAfter(1)]).toEqual([[], [expect.objectContaining(HELLO)]]);
+    host.disturb = (path) => {
+      if (path.endsWith('/issues')) throw new TypeError('no answer');
+      return /blocked-\d+$/.test(path) ? refusal() : answer(path);
+    };
+    const stopped = [...(await runAfter(11)), ...(await runAfter(1)), ...(await runAfter(1))];
+    expect(stopped).toMatchObject([HELLO]);
   });
 
   it('with its whole repository stops the service there, should it be public again', async () => {
@@ -292,6 +303,20 @@ it('repositories whose names others have by now take nobody’s turn', async () 
     return [installed.toRead(60 * MINUTE_MS), installed.toConfirm(60 * MINUTE_MS)];
   });
   expect(turns).toEqual([[{ ...HELLO, id: ID, readAt: 1 }], [{ ...HELLO, id: ID }]]);
+});
+
+it('what the App has opened is listed although the host refuses another repository', async () => {
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  const blocked = { owner: 'octo', name: 'blocked' };
+  repositories['octo/blocked'] = { id: 1, isInstalled: true };
+  await seen(blocked);
+  await seen();
+  host.disturb = (path) => (path === '/repos/octo/blocked/issues' ? refusal() : answer(path));
+  await runAfter(11);
+  const lists = host.requests
+    .map(({ path }) => path.split('?')[0])
+    .filter((path) => path?.endsWith('/issues'));
+  expect(lists).toEqual(['/repos/octo/blocked/issues', '/repos/octo/hello/issues']);
 });
 
 function renameTable(from: string, to: string): Promise<unknown> {

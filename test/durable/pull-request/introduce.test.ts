@@ -20,18 +20,20 @@ const DATES = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
 /** The host's answers to comments, made in the object that asks, and the texts that were posted. */
 let answers: (() => Response)[];
 let posted: string[];
+/** Whether the host shows pull requests. */
+let shows: boolean;
 let last = 0;
 
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   vi.spyOn(console, 'log').mockImplementation(() => {});
-  [answers, posted] = [[], []];
+  [answers, posted, shows] = [[], [], true];
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (asked, init) => {
     const url = asked as string;
     const { pathname } = new URL(url);
     if (!url.startsWith(API)) return new Response(null);
     if (pathname.endsWith('/user')) return Response.json({ id: 1, login: 'bot' });
-    if (!pathname.endsWith('/comments')) return shownPull(url) ?? new Response(null);
+    if (!pathname.endsWith('/comments')) return (shows ? shownPull(url) : null) ?? new Response(null);
     posted.push((JSON.parse(init?.body as string) as { body: string }).body);
     return answers.shift()?.() ?? Response.json({ id: 5, html_url: 'https://host.test/c' }, { status: 201 });
   });
@@ -108,6 +110,16 @@ it('is not posted once the maintainers have said stop, or it has ended', async (
   };
   const asked = await introduce(reachHost(own, 'gh', null)!, { ...ended, repo: 'stopped' });
   expect([asked, posted]).toEqual([{ kind: 'done' }, []]);
+});
+
+it('is not posted while the host does not show the pull request', async () => {
+  shows = false;
+  const record = await opened(110);
+  await runAlarm(record);
+  expect(posted).toEqual([]);
+  shows = true;
+  await runAlarm(record);
+  expect(posted).toHaveLength(1);
 });
 
 it('is posted once for a repository, by its number, whatever its name is', async () => {

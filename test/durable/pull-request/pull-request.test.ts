@@ -256,6 +256,18 @@ describe('the outbox of a pull request', () => {
     expect(published).toHaveLength(1);
   });
 
+  it('tells a second time of no pull request whose push did not come to its end', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await objectOf(pullRequest).adopt(pullRequest, 1, Date.now());
+    // Its branch stands where it stood.
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toHaveLength(1);
+    expect(await ledgerUrls()).toContain(pullRequest.url);
+    expect(await trackedUrls()).toContain(pullRequest.url);
+  });
+
   it('gives up on a notification after a week', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;

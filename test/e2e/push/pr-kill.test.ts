@@ -15,7 +15,7 @@ import { freePorts } from '../../support/free-ports.ts';
 import type { Clone, GitRun } from '../support/person.ts';
 import { type Banner, bannerOf } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import { topicTexts } from '../support/topic.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -106,13 +106,6 @@ async function statistics(): Promise<unknown> {
   return (await fetch(`${service.url}/api/stats`)).json();
 }
 
-async function messages(prHash: string): Promise<string[]> {
-  const url = `${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`;
-  const response = await fetch(url, { headers: { [TEST_HEADER]: '1' } });
-  const lines = (await response.text()).split('\n').filter(Boolean);
-  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
-}
-
 async function newClone(upstream: Upstream): Promise<Clone> {
   return bed.person().copy({ path: upstream.path, url: `${service.url}/v1/gh/${upstream.fullName}` });
 }
@@ -149,7 +142,7 @@ it(
     await expect.poll(statistics).toMatchObject({ total_prs: opened.length });
     for (const { banner, updates } of opened) {
       const count = async (word: string) =>
-        (await messages(banner.prHash)).filter((message) => message.includes(` ${word}:`)).length;
+        (await topicTexts(bed, banner.prHash)).filter((message) => message.includes(` ${word}:`)).length;
       await expect.poll(() => count('opened')).toBeGreaterThan(0);
       await expect.poll(() => count('updated')).toBeGreaterThanOrEqual(updates);
     }

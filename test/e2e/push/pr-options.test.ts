@@ -162,3 +162,19 @@ describe('a fetch as docs/privacy.md advises it', () => {
     expect(await clone.git('rev-parse', 'origin/main')).toBe(tip);
   });
 });
+
+describe('where the host leaves the account few calls', exhaustive, () => {
+  const poor = useOwnTestBed({ callsAnHour: 60 });
+
+  it('previews, which can be repeated without end, are refused before it has none left', async () => {
+    const { clone } = await contribute(poor);
+    await clone.commit();
+    const ends = new Set<string | undefined>();
+    for (let time = 0; time < 10; time++)
+      ends.add(remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).at(-1));
+    expect([...ends]).toEqual([
+      'preview: nothing was published',
+      'push rejected: the bot account has little left',
+    ]);
+  });
+});

@@ -1,7 +1,12 @@
 /** Reads commits, and writes the anonymous one that takes the place of each. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeAnonymousCommit, parseCommit, parseHistory, personLines } from '../../../src/git/objects/commit.ts';
+import {
+  encodeAnonymousCommit,
+  parseCommit,
+  parseHistory,
+  personLines,
+} from '../../../src/git/objects/commit.ts';
 import { oidBytes } from '../../../src/git/objects/oid.ts';
 import { COMMITTER, commitContent, EMPTY_TREE, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';

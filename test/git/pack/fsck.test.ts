@@ -10,6 +10,7 @@ import { treeContent } from '../../support/objects.ts';
 import { buildPack, type Entry, oidOf } from '../../support/pack-builder.ts';
 import { filesOnly } from '../../support/stored-pack.ts';
 import { workOf } from '../../support/work-meter.ts';
+import { runs } from '../../support/runs.ts';
 
 const gitmodules = (url: string): string[] => [
   ...faultsOfGitmodules(Buffer.from(`[submodule "a"]\n\tpath = a\n\turl = ${url}\n`)),
@@ -46,7 +47,10 @@ it('leaves to the host what Git reads otherwise, and looks into no other section
 });
 
 it('reads any bytes, and a megabyte of them at once', () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void faultsOfGitmodules(bytes)));
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void faultsOfGitmodules(bytes)),
+    runs(100),
+  );
   const piece = fc.constantFrom(
     '[submodule "',
     '"]\n',
@@ -66,7 +70,7 @@ it('reads any bytes, and a megabyte of them at once', () => {
       const text = [...pieces.slice(0, at), many, ...pieces.slice(at)].join('');
       faultsOfGitmodules(Buffer.from(text));
     }),
-    { numRuns: 30 },
+    runs(30),
   );
 });
 

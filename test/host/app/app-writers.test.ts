@@ -136,6 +136,26 @@ describe('a new token that the host does not know everywhere yet', () => {
   });
 });
 
+describe('a host in trouble', () => {
+  it('is not asked again for the App at once, if it does not answer', async () => {
+    host.state.broken = () => {
+      throw new TypeError('no answer');
+    };
+    for (let posts = 0; posts < 3; posts++) await post();
+    expect(host.asked.filter((line) => line.endsWith('as the App'))).toHaveLength(1);
+    host.clock.at += 30_000;
+    host.state.broken = null;
+    expect(await post()).toMatchObject({ app: APP });
+  });
+
+  it('is not asked where the App is, because it fails to make a token', async () => {
+    await host.app.standing(NAME);
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    await post();
+    expect(host.asked.filter((line) => line.includes('/installation '))).toHaveLength(1);
+  });
+});
+
 describe('a refusal that has nothing to do with the App', () => {
   it('costs a look at the installation, and no other token', async () => {
     host.state.refused = () => Response.json({ message: 'Not Found' }, { status: 404 });

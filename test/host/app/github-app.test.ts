@@ -1,6 +1,7 @@
 /** Calls that an App makes for its installations and tokens, and how often. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { APP_GONE } from '../../../sandbox/known-answers.ts';
+import { isInstalled } from '../../../src/host/app/github-app.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { AppHost, installedAs, NAME } from './support.ts';
 
@@ -16,6 +17,10 @@ beforeEach(() => {
 });
 
 describe('an installation', () => {
+  it.each([null, 'removed', 'doubted'] as const)('is none where the App is %s', (standing) => {
+    expect(isInstalled(standing)).toBe(false);
+  });
+
   it('is looked up once an hour', async () => {
     for (const minutes of [0, 30, 29]) {
       host.clock.at += minutes * MINUTE_MS;

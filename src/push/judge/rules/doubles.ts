@@ -3,7 +3,7 @@
  * although the one that the push names has ended. The maintainers may have said no.
  */
 import { type Finding, say, warn } from '../../../words/finding.ts';
-import { repeatCommand, shellWord } from '../../reply/banner.ts';
+import { repeatCommand, shellWord } from '../../reply/commands.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { SameWork } from '../../reply/reply.ts';
 import type { Compared } from '../../same-work.ts';

@@ -9,7 +9,7 @@ import { MAX_OBJECT_BYTES } from '../../../git/pack/memory-limits.ts';
 import { megabytes, objectTooLarge, OVER_LIMIT } from '../../../git/pack/object-too-large.ts';
 import type { Finding } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
-import { shellWord } from '../../reply/banner.ts';
+import { shellWord } from '../../reply/commands.ts';
 import { Refusal, toRefusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
 
