@@ -39,6 +39,7 @@ export const EXPECTED: readonly Expected[] = [
   { file: 'proxy-logs.test.ts', title: 'Caddy', ...lacks('caddy') },
   { file: 'warning-wait-proxies.test.ts', title: 'nginx', ...lacks('nginx', 'nginx-light') },
   { file: 'warning-wait-proxies.test.ts', title: 'caddy', ...lacks('caddy') },
+  { file: 'git-options.test.ts', title: 'git lfs', ...lacks('git-lfs') },
   { file: 'deploy-document.test.ts', title: 'the unit', ...lacks('systemd-analyze', 'systemd') },
   { file: 'deploy-document.test.ts', title: 'the backup', ...lacks('sqlite3') },
   { file: 'alerts.ts', title: 'are valid', ...lacks('promtool', 'prometheus') },

@@ -1,9 +1,10 @@
 /**
  * `npx node bench/attacked-crowd.ts`: how long 200 honest people wait who clone, push and comment,
  * by themselves and beside one attacker who sends 100 KiB a second of what costs the service most.
- * Each of them meets a new service and a new code host, because what an hour has left behind makes
- * them slower, too. Prints the table of docs/operations.md. Half an hour, on a machine that does
- * nothing else.
+ * Each of them meets a new service and a new code host: the embedded host takes longer, the more
+ * branches and pull requests there are, as git itself does. The service does not
+ * (test/limits/creations.test.ts). Prints the table of docs/operations.md. Half an hour, on a
+ * machine that does nothing else.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';

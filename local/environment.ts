@@ -46,6 +46,14 @@ export function complain(message: string): void {
   process.stderr.write(`gitveil: ${message}\n`);
 }
 
+/**
+ * Says how a command gets the variables of the service on a machine of one's own, where they stand
+ * in a file (docs/deploy.md).
+ */
+export function withVariables(command: string): string {
+  return `As root, with the variables of a service on this machine: (set -a; . /etc/gitveil.env; ${command})`;
+}
+
 export function couldNotStart(error: unknown): string {
   return `could not start: ${error instanceof Error ? error.message : String(error)}`;
 }

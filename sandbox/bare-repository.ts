@@ -4,7 +4,16 @@
  * the host stays fast enough to be a benchmark's reference. Changes to the objects or refs of a
  * repository in use are left to git.
  */
-import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  type Dirent,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 
@@ -27,6 +36,7 @@ const CONFIG = `[core]
 `;
 
 const OID_LENGTH = 40;
+const MANY_LOOSE_REFS = 256;
 
 /** Makes an empty bare repository: what `git init --bare` writes, with the host's configuration. */
 export function initBareRepository(path: string, defaultBranch: string): void {
@@ -51,11 +61,18 @@ export function setHead(path: string, defaultBranch: string): void {
  */
 export function readRefs(path: string): Map<string, string> {
   const refs = new Map<string, string>();
-  for (const line of readTextIfThere(join(path, 'packed-refs')).split('\n')) {
-    if (/^[0-9a-f]{40} /.test(line)) refs.set(line.slice(OID_LENGTH + 1), line.slice(0, OID_LENGTH));
-  }
+  // The loose ones first: git may pack some in between.
   readLooseRefs(path, 'refs', refs);
+  for (const line of readTextIfThere(join(path, 'packed-refs')).split('\n')) {
+    const name = line.slice(OID_LENGTH + 1);
+    if (/^[0-9a-f]{40} /.test(line) && !refs.has(name)) refs.set(name, line.slice(0, OID_LENGTH));
+  }
   return new Map([...refs].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Tells if so many branches have files of their own that git reads them slowly. */
+export function hasManyLooseRefs(path: string): boolean {
+  return listIfThere(join(path, 'refs/heads')).length > MANY_LOOSE_REFS;
 }
 
 /** Reads one ref's object id, by its full name. */
@@ -115,7 +132,7 @@ export function packedSizeKb(path: string): number {
 }
 
 function readLooseRefs(path: string, folder: string, refs: Map<string, string>): void {
-  for (const entry of readdirSync(join(path, folder), { withFileTypes: true })) {
+  for (const entry of listIfThere(join(path, folder))) {
     const name = `${folder}/${entry.name}`;
     if (entry.isDirectory()) readLooseRefs(path, name, refs);
     else {
@@ -134,12 +151,18 @@ function linkUnlessThere(fromRoot: string, toRoot: string, file: string): void {
   }
 }
 
-function readTextIfThere(file: string): string {
+const readTextIfThere = (file: string): string => ifThere(() => readFileSync(file, 'utf8'), '');
+
+/** Lists a folder. Git removes an empty one when it packs refs. */
+const listIfThere = (folder: string): Dirent[] =>
+  ifThere(() => readdirSync(folder, { withFileTypes: true }), []);
+
+function ifThere<T>(read: () => T, otherwise: T): T {
   try {
-    return readFileSync(file, 'utf8');
+    return read();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
-    if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(code)) return '';
+    if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(code)) return otherwise;
     throw error;
   }
 }

@@ -23,7 +23,7 @@ export interface Fault {
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string | object;
   };
-  /** The request is handled, and its answer has these headers. An empty one is not sent. */
+  /** The request is handled, and its answer has these headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Sends the client to another server with the same path and query, as a repository or a host does
@@ -72,12 +72,7 @@ export class Faults {
       response.writeHead(status, { location: to + (request.url ?? '/') }).end();
       return false;
     }
-    for (const [name, value] of Object.entries(fault.headers ?? {})) {
-      response.setHeader(name, value);
-      if (value !== '') continue;
-      response.sendDate = false;
-      response.removeHeader(name);
-    }
+    for (const [name, value] of Object.entries(fault.headers ?? {})) response.setHeader(name, value);
     if (!fault.answer) return true;
     await readToEnd(request);
     const { status, headers = {}, body = '' } = fault.answer;

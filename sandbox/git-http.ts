@@ -14,7 +14,8 @@ import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { advertisedRefs, listedRefs } from './advertised-refs.ts';
 import { fetchedObjects } from './fetched-objects.ts';
-import { gitEnvironment } from './git-command.ts';
+import { hasManyLooseRefs } from './bare-repository.ts';
+import { gitEnvironment, runGit } from './git-command.ts';
 import type { Host } from './host.ts';
 import type { Repository, User } from './records.ts';
 import { Refusal } from './rest/api-call.ts';
@@ -166,10 +167,12 @@ export class GitHttp {
     // answer whose report says that the push succeeded. It must find the pull request up to date
     // nevertheless.
     if (pushed) child.stdout.on('data', () => this.#host.refsPushed(repository));
+    const end = (): unknown => response.end();
     child.on('close', () => {
       this.#running.delete(child);
       if (pushed) this.#host.refsPushed(repository);
-      response.end();
+      if (pushed) packRefs(this.#host.pathOf(repository)).then(end, end);
+      else end();
     });
     // git stops reading when it has seen enough or refuses. Its output contains the reason.
     child.stdin.on('error', () => body.resume());
@@ -184,6 +187,14 @@ export class GitHttp {
     body.pipe(child.stdin);
     child.stdout.pipe(response, { end: false });
   }
+}
+
+/**
+ * Packs the refs of a repository that has many, as hosts do: otherwise each push takes longer than
+ * the one before. If another push does it already, git refuses, and nothing is left to do.
+ */
+async function packRefs(path: string): Promise<void> {
+  if (hasManyLooseRefs(path)) await runGit(path, ['pack-refs', '--all']);
 }
 
 /** Writes the head of a successful answer, and what precedes the words of the program. */

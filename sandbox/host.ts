@@ -7,7 +7,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Apps } from './apps.ts';
-import { initBareRepository, readRef } from './bare-repository.ts';
+import { initBareRepository, readRefs } from './bare-repository.ts';
 import { mustRunGit } from './git-command.ts';
 import { notifyBot } from './notify-bot.ts';
 import type { Comment, Issue, Pull, Repository, Review, ReviewRemark, User } from './records.ts';
@@ -310,8 +310,11 @@ export class Host {
    */
   refsPushed(repository: Repository): void {
     repository.pushedAt = this.store.timestamp();
+    let refs: ReadonlyMap<string, string> | null = null;
     for (const { upstream, issue, pull } of this.#openPullsFrom(repository)) {
-      const oid = readRef(this.pathOf(repository), `refs/heads/${pull.headRef}`);
+      // All at once, because a fork may have thousands of pull requests.
+      refs ??= readRefs(this.pathOf(repository));
+      const oid = refs.get(`refs/heads/${pull.headRef}`);
       if (oid === pull.headSha) continue;
       issue.updatedAt = repository.pushedAt;
       if (oid === undefined) Object.assign(issue, { state: 'closed', closedAt: repository.pushedAt });

@@ -5,7 +5,7 @@
 import type { Fault } from './faults.ts';
 import { pkt } from './pkt-line.ts';
 
-type Answer = NonNullable<Fault['answer']>;
+export type KnownAnswer = NonNullable<Fault['answer']>;
 
 const DOCS = 'https://docs.github.com/rest';
 
@@ -14,17 +14,19 @@ const DOCS = 'https://docs.github.com/rest';
  * docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Follow
  * redirects".
  */
-export function moved(status: 301 | 302 | 303 | 307, location: string): Answer {
+export function moved(status: 301 | 302 | 303 | 307, location: string): KnownAnswer {
   const body = { message: 'Moved Permanently', url: location, documentation_url: DOCS };
   return { status, headers: { location }, body };
 }
+
+export const VALIDATION_FAILED = 'Validation Failed';
 
 /**
  * A 422 with the list of what is wrong. Details may have `field` and `code` alone. Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed".
  */
-export function validationFailed(...errors: readonly object[]): Answer {
-  return { status: 422, body: { message: 'Validation Failed', errors, documentation_url: DOCS } };
+export function validationFailed(...errors: readonly object[]): KnownAnswer {
+  return { status: 422, body: { message: VALIDATION_FAILED, errors, documentation_url: DOCS } };
 }
 
 /**
@@ -41,7 +43,7 @@ export const SECONDARY_LIMIT = {
     message: SECONDARY_TEXT,
     documentation_url: `${DOCS}/overview/resources-in-the-rest-api#secondary-rate-limits`,
   },
-} satisfies Answer;
+} satisfies KnownAnswer;
 
 /**
  * An organization's list of addresses. Repeating the address is an older form; today's says "your
@@ -50,12 +52,12 @@ export const SECONDARY_LIMIT = {
 export const NOT_ALLOWED_TEXT =
   'Although you appear to have the correct authorization credentials, the `octo` organization has an IP allow list enabled, and 203.0.113.77 is not permitted to access this resource.';
 
-export const NOT_ALLOWED_REST: Answer = {
+export const NOT_ALLOWED_REST: KnownAnswer = {
   status: 403,
   body: { message: NOT_ALLOWED_TEXT, documentation_url: DOCS },
 };
 
-export const NOT_ALLOWED_GIT: Answer = { status: 403, body: `${NOT_ALLOWED_TEXT}\n` };
+export const NOT_ALLOWED_GIT: KnownAnswer = { status: 403, body: `${NOT_ALLOWED_TEXT}\n` };
 
 /** An organization that refuses classic tokens. Source: refined-github/refined-github#6951. */
 export const CLASSIC_FORBIDDEN_REST = {
@@ -65,36 +67,38 @@ export const CLASSIC_FORBIDDEN_REST = {
       'octo forbids access via a personal access token (classic). Please use a GitHub App, OAuth App, or a personal access token with fine-grained permissions.',
     documentation_url: DOCS,
   },
-} satisfies Answer;
+} satisfies KnownAnswer;
 
 /** The same refusal by Git. Source: os-climate/os_c_data_commons#366. */
 export const CLASSIC_FORBIDDEN_GIT = {
   status: 403,
   body: 'Personal access tokens (classic) are forbidden from accessing this repository.\n',
-} satisfies Answer;
+} satisfies KnownAnswer;
 
 /** The account is suspended: both interfaces answer 403. Source: github/site-policy#1258. */
 export const SUSPENDED_TEXT =
   'Your account is suspended. Please visit https://support.github.com for more information.';
 
-export const SUSPENDED_REST: Answer = { status: 403, body: { message: SUSPENDED_TEXT } };
-
-const WORKFLOW_REFUSAL =
-  'refusing to allow a Personal Access Token to create or update workflow `.github/workflows/ci.yml` without `workflow` scope';
+export const SUSPENDED_REST: KnownAnswer = { status: 403, body: { message: SUSPENDED_TEXT } };
 
 /**
- * Report of receive-pack where a token without the scope `workflow` pushes workflows. Source: oiooj
- * in categraf#34.
+ * Words for a token without the scope `workflow` that changes a workflow. Source:
+ * refined-github#7641 and many others.
  */
-export function workflowRefused(branch: string): Answer {
-  return pushRefused(branch, WORKFLOW_REFUSAL);
+export function workflowWords(path: string): string {
+  return `refusing to allow a Personal Access Token to create or update workflow \`${path}\` without \`workflow\` scope`;
+}
+
+/** Report of receive-pack with these words. Source: oiooj in categraf#34. */
+export function workflowRefused(branch: string): KnownAnswer {
+  return pushRefused(branch, workflowWords('.github/workflows/ci.yml'));
 }
 
 /**
  * Report of receive-pack for a push that it refuses.
  * @param messages in the band for people.
  */
-export function pushRefused(branch: string, reason: string, messages = ''): Answer {
+export function pushRefused(branch: string, reason: string, messages = ''): KnownAnswer {
   const report = `${pkt('unpack ok\n')}${pkt(`ng refs/heads/${branch} ${reason}\n`)}0000`;
   const headers = { 'content-type': 'application/x-git-receive-pack-result' };
   const told = messages === '' ? '' : pkt(`\u0002${messages}`);
@@ -164,7 +168,7 @@ export const REFS_UNREADABLE = validationFailed(
 );
 
 /** The repository has no drafts. Source: SWE-agent/SWE-agent#179, mislav/hub#2099. */
-export const NO_DRAFTS: Answer = {
+export const NO_DRAFTS: KnownAnswer = {
   status: 422,
   body: { message: 'Draft pull requests are not supported in this repository.', documentation_url: DOCS },
 };
@@ -187,28 +191,31 @@ export const USER_BLOCKED = validationFailed({
 export const TOKEN_NOT_ACCESSIBLE = {
   status: 403,
   body: { message: 'Resource not accessible by personal access token', documentation_url: DOCS },
-} satisfies Answer;
+} satisfies KnownAnswer;
 
 /**
  * A private report without what the host needs, which it does not name. Source:
  * nubbymong/claude-command-center#207.
  */
-export const REPORT_FAULT: Answer = { status: 500, body: '' };
+export const REPORT_FAULT: KnownAnswer = { status: 500, body: '' };
 
 /**
  * The token is not valid. A new one of an App's installation may be refused so for some seconds
  * (octokit/auth-app.js#85). Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
  */
-export const BAD_CREDENTIALS: Answer = {
+export const BAD_CREDENTIALS: KnownAnswer = {
   status: 401,
   body: { message: 'Bad credentials', documentation_url: DOCS, status: '401' },
 };
 
-export const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found', documentation_url: DOCS } };
+export const NOT_FOUND: KnownAnswer = {
+  status: 404,
+  body: { message: 'Not Found', documentation_url: DOCS },
+};
 
 /** A host under maintenance, or a proxy in front of it. Source: RFC 9110, 15.6.4. */
-export const DOWN_FOR_TWO_MINUTES: Answer = { status: 503, headers: { 'retry-after': '120' } };
+export const DOWN_FOR_TWO_MINUTES: KnownAnswer = { status: 503, headers: { 'retry-after': '120' } };
 
 /**
  * Paths of the forms to which GitHub Enterprise Server, Gitea and Forgejo, and GitLab send people
@@ -221,7 +228,7 @@ export const SIGN_IN_PATHS = [
   '/users/sign_in',
 ] as const;
 
-export function signIn(path: (typeof SIGN_IN_PATHS)[number]): Answer {
+export function signIn(path: (typeof SIGN_IN_PATHS)[number]): KnownAnswer {
   return { status: 302, headers: { location: path, 'content-type': 'text/html; charset=utf-8' } };
 }
 
@@ -230,20 +237,20 @@ export function signIn(path: (typeof SIGN_IN_PATHS)[number]): Answer {
  * server that wants people to sign in. Source: gogs/gogs#80; the page's words are those of
  * TecharoHQ/anubis, lib/localization/locales/en.json.
  */
-export const PAGE_FOR_BROWSERS: Answer = {
+export const PAGE_FOR_BROWSERS: KnownAnswer = {
   status: 200,
   headers: { 'content-type': 'text/html; charset=utf-8' },
   body: '<!doctype html><html lang="en"><title>Making sure you\'re not a bot!</title></html>',
 };
 
 /** The pack took too long to arrive. Source: aquasecurity/btfhub#83; RFC 9110, 15.5.9. */
-export const PUSH_TIMED_OUT: Answer = { status: 408, body: '' };
+export const PUSH_TIMED_OUT: KnownAnswer = { status: 408, body: '' };
 
 /**
  * Refusal of a fork because its name is taken, though GitHub usually chooses another name. Source:
  * CommonWealthRobotics/BowlerStudio#342.
  */
-export const NAME_TAKEN: Answer = {
+export const NAME_TAKEN: KnownAnswer = {
   status: 422,
   body: {
     message: 'Repository creation failed.',
@@ -260,7 +267,7 @@ export const NAME_TAKEN: Answer = {
 };
 
 /** The maintainers have suspended the App. Source: octokit/octokit.rb#1307. */
-export const INSTALLATION_SUSPENDED: Answer = {
+export const INSTALLATION_SUSPENDED: KnownAnswer = {
   status: 403,
   body: { message: 'This installation has been suspended', documentation_url: `${DOCS}/apps/apps` },
 };
@@ -269,23 +276,41 @@ export const INSTALLATION_SUSPENDED: Answer = {
  * The App may not do this, or is not installed there. Source: microsoft/winget-create#677,
  * actions/create-github-app-token#258.
  */
-export const NOT_ACCESSIBLE_TO_APP: Answer = {
+export const NOT_ACCESSIBLE_TO_APP: KnownAnswer = {
   status: 403,
   headers: { 'x-accepted-github-permissions': 'pull_requests=write' },
   body: { message: 'Resource not accessible by integration', documentation_url: DOCS },
 };
 
 /** The App is signed with the key of another one. Source: actions/create-github-app-token#153. */
-export const APP_TOKEN_UNREADABLE: Answer = {
+export const APP_TOKEN_UNREADABLE: KnownAnswer = {
   status: 401,
   body: { message: 'A JSON web token could not be decoded', documentation_url: DOCS },
 };
 
 /**
+ * A token of an installation that was made a moment ago, and is not known everywhere yet. Source:
+ * octokit/auth-app.js#65.
+ */
+export const NEW_TOKEN_UNKNOWN = {
+  status: 401,
+  body: { message: 'Bad credentials', documentation_url: DOCS },
+} satisfies KnownAnswer;
+
+/**
+ * A permission that a token lacks, or, in its first seconds, not everywhere yet. Source:
+ * octokit/auth-app.js#589, actions/create-github-app-token#258.
+ */
+export const NOT_ACCESSIBLE = {
+  status: 403,
+  body: { message: 'Resource not accessible by integration', documentation_url: DOCS },
+} satisfies KnownAnswer;
+
+/**
  * There is no such App, or no longer; for every repository. Source:
  * issc29/probot-prevent-public-repos#4, actions/create-github-app-token#76.
  */
-export const APP_GONE: Answer = {
+export const APP_GONE: KnownAnswer = {
   status: 404,
   body: { message: 'Integration not found', documentation_url: DOCS },
 };

@@ -3,16 +3,13 @@
  * their public source. "Rate limits" is
  * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
-import type { Fault } from './faults.ts';
-import { SECONDARY_LIMIT, SECONDARY_TEXT, validationFailed } from './known-answers.ts';
-
-type Answer = NonNullable<Fault['answer']>;
+import { type KnownAnswer, SECONDARY_LIMIT, SECONDARY_TEXT, validationFailed } from './known-answers.ts';
 
 export interface KnownLimit {
   readonly name: string;
   /** Requests that get this answer. */
   readonly to: 'rest' | 'rest write' | 'git';
-  readonly answer: Answer;
+  readonly answer: KnownAnswer;
   /** Milliseconds for which the account has to wait; `null` if the answer does not say. */
   readonly waitMs: number | null;
 }
@@ -79,6 +76,11 @@ const OLDER = {
   documentation_url: 'https://docs.github.com/overview/resources-in-the-rest-api#abuse-rate-limits',
 };
 
-function limit(name: string, to: KnownLimit['to'], answer: Answer, waitMs: number | null = null): KnownLimit {
+function limit(
+  name: string,
+  to: KnownLimit['to'],
+  answer: KnownAnswer,
+  waitMs: number | null = null,
+): KnownLimit {
   return { name, to, answer, waitMs };
 }

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Apps } from './apps.ts';
@@ -12,7 +13,7 @@ import type { CaptureMode, CapturedRequest } from './capture.ts';
 import { Capture } from './capture.ts';
 import { Faults } from './faults.ts';
 import { GitHttp } from './git-http.ts';
-import type { NewRepository } from './host.ts';
+import type { HostSettings, NewRepository } from './host.ts';
 import { Host } from './host.ts';
 import { listen, serve } from './http-server.ts';
 import { Maintainer } from './maintainer.ts';
@@ -72,7 +73,6 @@ export interface Sandbox {
   readonly apps: Apps;
   /** Requests that have been received so far, in order. */
   readonly captured: readonly CapturedRequest[];
-  clearCaptured(): void;
   /**
    * Makes an empty repository. Answers the folder of its bare Git repository, to which tests may
    * push.
@@ -89,26 +89,7 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   // This comes first: if the port is taken, nothing has been made that would remain.
   const { server, url } = await listen(options.port ?? 0);
-  // The path is absolute, because git runs in the folders of its repositories, where a relative
-  // path would lead elsewhere.
-  const dir = resolve(options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-')));
-  const repositoriesDir = join(dir, 'repositories');
-  mkdirSync(repositoriesDir, { recursive: true });
-  const now = options.now ?? (() => new Date());
-  const store = new Store(options.dir === undefined ? null : recordsFile(dir), now);
-  const host = new Host({
-    url,
-    repositoriesDir,
-    store,
-    botLogin: options.botLogin ?? 'gitveil-bot',
-    botToken: options.botToken ?? randomBytes(20).toString('hex'),
-    maintainerPassword: options.maintainerPassword ?? null,
-    botScopes: options.botScopes ?? ['delete_repo', 'notifications', 'public_repo', 'workflow'],
-    forkDelayMs: options.forkDelayMs ?? 300,
-    pollSeconds: options.pollSeconds ?? 60,
-    now,
-  });
-  finishInterruptedForks(host);
+  const { host, dir } = openHost(url, options);
   const faults = new Faults();
   const capture = new Capture(options.capture ?? 'nothing');
   const git = new GitHttp(host);
@@ -121,7 +102,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     pages: pageRouter(host, ntfy, new Acts(host, maintainer, options.forgetLimits ?? null)),
     faults,
     capture,
-    now,
+    now: host.now,
   });
 
   return {
@@ -138,28 +119,61 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     get captured() {
       return capture.list();
     },
-    clearCaptured: () => capture.clear(),
     createRepository: (wanted) => host.pathOf(host.createRepository(wanted)),
-    hasRepository: ({ owner, name }) => store.findRepository(owner, name) !== undefined,
+    hasRepository: ({ owner, name }) => host.store.findRepository(owner, name) !== undefined,
     repositoryPath: (owner, name) => host.pathOf({ owner, name }),
     clear: () => {
-      store.clear();
-      rmSync(repositoriesDir, { recursive: true, force: true });
-      mkdirSync(repositoriesDir);
+      host.store.clear();
+      emptyFolder(host.repositoriesDir);
       capture.clear();
     },
     close: async () => {
       host.stopTimers();
-      const closed = new Promise((done) => {
-        server.close(done);
-      });
-      server.closeAllConnections();
-      await closed;
+      await closed(server);
       await git.close();
-      store.flush();
+      host.store.flush();
       if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function openHost(url: string, options: SandboxOptions): { host: Host; dir: string } {
+  // The path is absolute, because git runs in the folders of its repositories, where a relative
+  // path would lead elsewhere.
+  const dir = resolve(options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-')));
+  const repositoriesDir = join(dir, 'repositories');
+  mkdirSync(repositoriesDir, { recursive: true });
+  const now = options.now ?? (() => new Date());
+  const store = new Store(options.dir === undefined ? null : recordsFile(dir), now);
+  const host = new Host({ url, repositoriesDir, store, now, ...settingsOf(options) });
+  finishInterruptedForks(host);
+  return { host, dir };
+}
+
+function settingsOf(
+  options: SandboxOptions,
+): Omit<HostSettings, 'url' | 'repositoriesDir' | 'store' | 'now'> {
+  return {
+    botLogin: options.botLogin ?? 'gitveil-bot',
+    botToken: options.botToken ?? randomBytes(20).toString('hex'),
+    maintainerPassword: options.maintainerPassword ?? null,
+    botScopes: options.botScopes ?? ['delete_repo', 'notifications', 'public_repo', 'workflow'],
+    forkDelayMs: options.forkDelayMs ?? 300,
+    pollSeconds: options.pollSeconds ?? 60,
+  };
+}
+
+function emptyFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path);
+}
+
+async function closed(server: Server): Promise<void> {
+  const closing = new Promise((done) => {
+    server.close(done);
+  });
+  server.closeAllConnections();
+  await closing;
 }
 
 /** Completes forks whose objects had not arrived when the host was stopped. */

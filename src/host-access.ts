@@ -15,6 +15,7 @@ import { AccountBackOff } from './host/account/account-back-off.ts';
 import { AppWriters } from './host/app/app-writers.ts';
 import { GitHubApp, type Installation } from './host/app/github-app.ts';
 import { type CallMeter, callMeter } from './host/account/account-budget.ts';
+import type { TokenProblem } from './host/account/token-problems.ts';
 import { TokenWatch } from './host/account/token-watch.ts';
 import { openRepositories } from './host/open.ts';
 import type { RestAccess } from './host/rest/rest.ts';
@@ -47,10 +48,18 @@ export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env
   return hostAccountNamed(env, accountOf(host));
 }
 
-/** A code host, and the clients that ask it. */
-export interface Reached {
-  readonly config: Config;
+/** One code host, and all that is needed to ask it as the bot: the scope of a request has this. */
+export interface AccountScope {
+  readonly env: AccountEnv;
+  readonly config: LogConfig;
   readonly host: HostConfig;
+  readonly http: Http;
+}
+
+/** A code host, and the clients that ask it. */
+export interface Reached extends AccountScope {
+  readonly env: Env;
+  readonly config: Config;
   readonly http: HttpClient;
   readonly access: RestAccess;
 }
@@ -65,12 +74,11 @@ export function reachHost(env: Env, hostKey: string, http: HttpClient | null = n
   const result = configOf(env);
   const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
   if (result.kind === 'invalid' || host === undefined) return null;
-  const client = http ?? openHttp(result.config);
-  const access = openHostAccess(env, result.config, host, client);
-  return { config: result.config, host, http: client, access };
+  const scope = { env, config: result.config, host, http: http ?? openHttp(result.config) };
+  return { ...scope, access: openHostAccess(scope) };
 }
 
-export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): RestAccess {
+export function openHostAccess({ env, config, host, http }: AccountScope): RestAccess {
   const access: RestAccess = {
     kind: host.kind,
     clock: systemClock,
@@ -94,7 +102,8 @@ function openWriters(
   const settings = host.app;
   if (settings === undefined) return null;
   const ofApp = limitsOf(env, host, accountNamed(host, `app ${settings.id}`));
-  const app = new GitHubApp(settings, access, ofApp, (repository, isInstalled) =>
+  const tokenWatch = openAppWatch(env, config, host);
+  const app = new GitHubApp(settings, access, { ...ofApp, tokenWatch }, (repository, isInstalled) =>
     feedOf(env, host.key).noteInstalled({ key: host.key, app: settings.id }, repository, isInstalled),
   );
   const accountOfInstallation = ({ id }: Installation) => accountNamed(host, `app ${settings.id} ${id}`);
@@ -103,7 +112,38 @@ function openWriters(
     accountOf: accountOfInstallation,
     limitsOf: (one) => ({ ...limitsOf(env, host, accountOfInstallation(one)), tokenWatch: UNWATCHED }),
     failed: (error) => loggerOf(config).warn('the GitHub App could not be used', { error }),
+    lacking: () => tellLacking(env, config, host),
+    clock: access.clock,
   });
+}
+
+/** Opens what tells the operator that the host refuses the App's key, or does not any more. */
+function openAppWatch(env: AccountEnv, config: LogConfig, host: HostConfig): TokenWatch {
+  const name = `${accountOf(host)}:key`;
+  return new TokenWatch({
+    account: name,
+    token: 'of the App',
+    clock: systemClock,
+    kind: host.kind,
+    tell: (problems) => {
+      const { hostName } = placeOf(host);
+      if (problems.length > 0) loggerOf(config).warn('the code host refuses the App', { hostName });
+      tellGuard(env, config, host, name, problems.length > 0 ? ['app-refused'] : []);
+    },
+  });
+}
+
+/** Apps of whose missing permission this isolate has told today. */
+const lackingApps = new Recent<true>({ lifeMs: 24 * 60 * 60 * 1000, most: 100 });
+
+/** Tells the operator that the account writes in place of an App that lacks a permission. */
+function tellLacking(env: AccountEnv, config: LogConfig, host: HostConfig): void {
+  const name = `${accountOf(host)}:app`;
+  if (lackingApps.get(name) !== null) return;
+  lackingApps.set(name, true);
+  const { hostName } = placeOf(host);
+  loggerOf(config).warn('the App lacks a permission, so the bot account writes in its place', { hostName });
+  tellGuard(env, config, host, name, ['app-permission']);
 }
 
 /** A token that the service makes itself has no problems of which the operator must hear. */
@@ -113,16 +153,10 @@ const UNWATCHED = { observe: () => {} };
  * Names the account that pays for what is written in a repository: an installation, or the bot's.
  * Never rejects: whoever may not write there is told when writing.
  */
-export async function payerIn(
-  env: AccountEnv,
-  config: LogConfig,
-  host: HostConfig,
-  http: Http,
-  repository: RepositoryName,
-): Promise<string> {
-  const { writers } = openHostAccess(env, config, host, http);
+export async function payerIn(scope: AccountScope, repository: RepositoryName): Promise<string> {
+  const { writers } = openHostAccess(scope);
   const account = await writers?.payer(repository).catch(() => null);
-  return account ?? accountOf(host);
+  return account ?? accountOf(scope.host);
 }
 
 const limitsOf = (env: AccountEnv, host: HostConfig, account: string) => ({
@@ -152,14 +186,26 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     kind: host.kind,
     tell: (problems) => {
       const logger = loggerOf(config);
-      const place = placeOf(host);
       for (const outcome of problems) {
-        logger.warn('something is wrong with the token of the bot account', { ...place, outcome });
+        logger.warn('something is wrong with the token of the bot account', { ...placeOf(host), outcome });
       }
-      const telling = guardOf(env).tokenProblems(accountOf(host), place, problems);
-      waitUntil(telling.catch((error: unknown) => logger.error('nobody is told of the token', { error })));
+      tellGuard(env, config, host, accountOf(host), problems);
     },
   });
+}
+
+/** Reports problems to the guard, which tells the operator. @param name as the guard takes it. */
+function tellGuard(
+  env: AccountEnv,
+  config: LogConfig,
+  host: HostConfig,
+  name: string,
+  problems: readonly TokenProblem[],
+): void {
+  const telling = guardOf(env).tokenProblems(name, placeOf(host), problems);
+  waitUntil(
+    telling.catch((error: unknown) => loggerOf(config).error('nobody is told of the token', { error })),
+  );
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig, account: string): CallMeter {
@@ -195,18 +241,18 @@ const logins = new Recent<string>({ lifeMs: 60 * 60 * 1000, most: 100 });
  */
 const KEPT_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
+export interface LoginScope extends AccountScope {
+  readonly env: AccountEnv & Pick<Env, 'HISTORY' | 'SERVICE_SECRET'>;
+  readonly config: LogConfig & Pick<Config, 'identitySecret'>;
+}
+
 /**
  * The bot account's name, which is the author of everything.
  * @param isQuiet asks the host once a month at most.
  * @throws HostError
  */
-export async function botLogin(
-  env: AccountEnv & Pick<Env, 'HISTORY' | 'SERVICE_SECRET'>,
-  config: Pick<Config, 'identitySecret' | 'logFormat'>,
-  host: HostConfig,
-  http: Http,
-  isQuiet = false,
-): Promise<string> {
+export async function botLogin(scope: LoginScope, isQuiet = false): Promise<string> {
+  const { env, config, host } = scope;
   if (host.token === null) {
     const variable = tokenVariable(host.key);
     const words = `This service has no bot account yet: its operator must set ${variable}.`;
@@ -220,7 +266,7 @@ export async function botLogin(
   const before = isQuiet ? await kept.get(`login ${key}`).catch(() => null) : null;
   // A month old: no name for the pushes that follow.
   if (before !== null) return Buffer.from(before).toString();
-  const { login } = await openRepositories(openHostAccess(env, config, host, http)).account();
+  const { login } = await openRepositories(openHostAccess(scope)).account();
   waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LIFE_MS).catch(() => {}));
   logins.set(key, login);
   return login;

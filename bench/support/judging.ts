@@ -12,7 +12,7 @@ import { type FilesHost, readCommunityFiles } from '../../src/policy/community-f
 import { OPEN_POLICY, type Policy, withCommunity } from '../../src/policy/policy.ts';
 import { judge } from '../../src/push/judge/judge.ts';
 import type { Circumstances } from '../../src/push/judge/destination.ts';
-import { type GitQuestions, type Place, placeQuestions } from '../../src/push/judge/questions.ts';
+import { type GitQuestions, type Place, PlaceQuestions } from '../../src/push/judge/questions.ts';
 import type { PushRun } from '../../src/push/push-run.ts';
 import { parsePushOptions } from '../../src/push/receive/push-options.ts';
 import { type Received, readPushedPack } from '../../src/push/receive/receive.ts';
@@ -43,6 +43,8 @@ const SETTINGS = {
 };
 /** Days of upstream's history that are listed at first (src/upstream/history-lister.ts). */
 const LISTED_SECONDS = 90 * 24 * 60 * 60;
+
+const nothingAdvertised = async () => new Map<Oid, string>();
 
 export interface HistoryCommit {
   readonly oid: Oid;
@@ -112,7 +114,7 @@ export class LocalUpstream {
   async judged(base: Oid, tip: Oid, ...options: readonly string[]): Promise<readonly Finding[]> {
     const received = await this.#received(base, tip, options);
     const main = { name: 'refs/heads/main', oid: base };
-    const pushed = new Set(received.pack.kept.oids());
+    const pushed = new Set(Array.from(received.pack.kept.objects(), ({ oid }) => oid));
     const isKnown = (oid: Oid): boolean => this.#ids.has(oid) && !pushed.has(oid);
     const history = {
       since: -Infinity,
@@ -163,10 +165,7 @@ export class LocalUpstream {
       logger: { warn: (...words: unknown[]) => console.error(...words) },
       settings: SETTINGS,
     } as unknown as PushRun;
-    const ask = {
-      ...placeQuestions(run, { repository: REPOSITORY }, BOT),
-      advertised: async () => new Map<Oid, string>(),
-    };
+    const ask = Object.assign(new PlaceQuestions(run, REPOSITORY, BOT), { advertised: nothingAdvertised });
     const repository = { id: 1, networkId: 1, ...REPOSITORY, sizeKb: 1, pullRequests: 'all' } as const;
     return { repository: { ...repository, isPrivate: false, isArchived: false }, policy: this.#policy, ask };
   }

@@ -124,7 +124,7 @@ function listed<T>(...words: string[]): T[] {
   });
   if (status !== 0) {
     process.stderr.write(
-      `${stdout ?? ''}\nThe account does not answer: is wrangler logged in (npx wrangler login)?\n`,
+      `${stdout ?? ''}\nwrangler ${words.join(' ')} has failed: see above. If it is not logged in, run: npx wrangler login\n`,
     );
     stop(status);
   }

@@ -49,6 +49,7 @@ function markdownOf(file: string): string {
       return address.startsWith('/') ? `{{service}}${address}` : address;
     })
     .replaceAll('<service>', '{{service}}')
+    .replaceAll('<address of the App>', '{{app}}')
     .replaceAll('<signing key>', '{{signing_key}}');
 }
 
@@ -82,6 +83,7 @@ function htmlOf(file: string): string {
   return html
     .replace('<h2', () => `${index}<h2`)
     .replaceAll('&lt;service&gt;', '{{service}}')
+    .replaceAll('&lt;address of the App&gt;', '{{app}}')
     .replaceAll('&lt;signing key&gt;', '{{signing_key}}');
 }
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { readArguments } from '../arguments.ts';
+import { withVariables } from '../environment.ts';
 
 /** Pause between requests: the operator's endpoints take ten a minute. */
 const PAUSE_MS = 7_000;
@@ -25,6 +26,8 @@ async function ask(): Promise<{ delayed: number; to_review: number }> {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ password }),
+  }).catch((cause: unknown) => {
+    throw new Error(`${url} cannot be reached`, { cause });
   });
   const answer = await response.json<{ delayed: number; to_review: number; error?: string }>();
   if (!response.ok) throw new Error(`${url} says: ${answer.error ?? response.status}`);
@@ -32,6 +35,7 @@ async function ask(): Promise<{ delayed: number; to_review: number }> {
 }
 
 try {
+  if (password === '') throw new Error('PANIC_PASSWORD is not set');
   for (;;) {
     const { delayed, to_review: toReview } = await ask();
     console.log(`${delayed} to publish, ${toReview} to review`);
@@ -45,5 +49,6 @@ try {
 } catch (error) {
   console.error(`drain: ${error instanceof Error ? error.message : String(error)}`);
   console.error('Set SERVICE_URL to the address of the service, and PANIC_PASSWORD to its password.');
+  console.error(withVariables('npm run drain'));
   process.exitCode = 1;
 }

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseConfig } from '../../src/config/config.ts';
 import { type HostConfig, hostNameOf, tokenVariable } from '../../src/config/hosts.ts';
 import { readArguments } from '../arguments.ts';
-import { complain, variables } from '../environment.ts';
+import { complain, variables, withVariables } from '../environment.ts';
 
 const USAGE = `
 Usage: npm run forks [-- [--older-than DAYS] [--delete]]
@@ -174,7 +174,9 @@ const host = hosts.find(({ kind }) => kind === 'github');
 const days = Number(values['older-than']);
 if (result.kind === 'invalid') for (const { message } of result.problems) complain(message);
 else if (host === undefined || host.token === null)
-  complain(`${tokenVariable('gh')} is not set: set it to the token of the bot whose forks are to be listed`);
+  complain(
+    `${tokenVariable('gh')} is not set: set it to the token of the bot whose forks are to be listed.\n${withVariables('npm run forks')}`,
+  );
 else if (!/^\d{1,5}$/.test(values['older-than']))
   complain('--older-than must be a number of days, such as 30');
 else {

@@ -46,16 +46,34 @@ export function claimPort(host: string, port: number): Promise<number> {
   });
 }
 
+/** Steps in which a free port is looked for: the next one up is the embedded code host's. */
+const STEP = 10;
+const MOST_TRIED = 10;
+
+/** Finds a free port that is easy to remember beside the one that is in use. */
+async function freePortBeside(host: string, port: number): Promise<number> {
+  for (let tried = 1; tried <= MOST_TRIED; tried++) {
+    const other = port + tried * STEP;
+    const isFree = await tryPort(host, other).then(
+      () => true,
+      () => false,
+    );
+    if (isFree) return other;
+  }
+  return claimPort(host, 0);
+}
+
 /**
- * Says why a service cannot listen, and what to do about it.
+ * Says why a service cannot listen, and the command that helps.
  * @param code the system's error code
  */
-export function whyNotListening(host: string, port: number, code: string | undefined): string {
+export async function whyNotListening(host: string, port: number, code: string | undefined): Promise<string> {
   if (code === 'EADDRINUSE') {
-    return `PORT is "${port}": that port is in use; stop what listens there, or set PORT to a free one`;
+    const other = await freePortBeside(host, port);
+    return `PORT is "${port}": that port is in use; stop what listens there, or run: PORT=${other} npm start`;
   }
   if (code === 'EACCES') {
-    return `PORT is "${port}": ports below 1024 need privileges; set PORT to a higher one`;
+    return `PORT is "${port}": ports below 1024 need privileges; run: PORT=8080 npm start`;
   }
   return `HOST is "${host}": this machine cannot listen there; set HOST to one of its addresses`;
 }

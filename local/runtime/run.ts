@@ -77,9 +77,9 @@ async function startSandbox(
 
 async function startService(config: Config, env: Record<string, string>, tickMs: number): Promise<Service> {
   const { host, port } = config;
-  const started = await runService(prepared, { env, host, port, tickMs }).catch((error: unknown) => {
+  const started = await runService(prepared, { env, host, port, tickMs }).catch(async (error: unknown) => {
     const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;
-    throw isTaken ? new Error(whyNotListening(host, port, 'EADDRINUSE'), { cause: error }) : error;
+    throw isTaken ? new Error(await whyNotListening(host, port, 'EADDRINUSE'), { cause: error }) : error;
   });
   void started.ended.then((ending) => {
     if (started !== replaced) onWorkerdEnd(ending);

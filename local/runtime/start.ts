@@ -73,7 +73,7 @@ async function checkPort({ host, port }: Config): Promise<void> {
   try {
     await tryPort(host, port);
   } catch (error) {
-    fail(whyNotListening(host, port, (error as NodeJS.ErrnoException).code));
+    fail(await whyNotListening(host, port, (error as NodeJS.ErrnoException).code));
   }
 }
 

@@ -59,6 +59,21 @@ export function userPage(host: Host, login: string): Answer | null {
   );
 }
 
+/** Renders the page of the App, from which maintainers go on to install it. */
+export function appPage(host: Host, slug: string): Answer | null {
+  const { app } = host.apps;
+  if (app?.slug !== slug) return null;
+  const permissions = Object.entries(app.permissions).map(([name, level]) => html`${name}: ${level}`);
+  return pageAnswer(
+    slug,
+    [html`${slug}`],
+    html`<h1>${slug}</h1>
+      <p class="dim">A GitHub App. On the page of a repository, its maintainer installs or removes it.</p>
+      ${section('What it may do', permissions, 'Nothing.')}
+      ${section('Repositories', publicRepositories(host).map(repositoryEntry), 'No repositories.')}`,
+  );
+}
+
 export function topicPage(ntfy: Ntfy, topic: string): Answer {
   return pageAnswer(
     `Topic ${topic}`,

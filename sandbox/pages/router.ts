@@ -13,7 +13,7 @@ import { empty } from '../rest/api-call.ts';
 import type { Acts } from './acts.ts';
 import { issuePage, pullPage, pullText } from './issue-pages.ts';
 import { messagePage } from './layout.ts';
-import { frontPage, topicPage, userPage } from './overview-pages.ts';
+import { appPage, frontPage, topicPage, userPage } from './overview-pages.ts';
 import { commitPage, filePage, repositoryPage } from './repository-pages.ts';
 
 interface Visit {
@@ -41,6 +41,7 @@ export function pageRouter(host: Host, ntfy: Ntfy, acts: Acts): Handler {
 
   get('/', () => frontPage(host, acts.canForgetLimits));
   get('/ntfy/:topic', ({ params }) => topicPage(ntfy, params['topic'] ?? ''));
+  get('/apps/:slug', ({ params }) => appPage(host, params['slug'] ?? ''));
   get('/:owner', ({ params }) => userPage(host, params['owner'] ?? ''));
   onRepository('', (repository) => repositoryPage(host, repository));
   onRepository('/tree/:branch+', (repository) => repositoryPage(host, repository));

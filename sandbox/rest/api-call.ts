@@ -6,6 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { InstallationToken } from '../apps.ts';
 import type { Host } from '../host.ts';
+import { type KnownAnswer, NOT_FOUND, VALIDATION_FAILED } from '../known-answers.ts';
 import type { User } from '../records.ts';
 
 export interface Answer {
@@ -60,12 +61,17 @@ export class Refusal extends Error {
   }
 }
 
+/** Refuses with the status and the words of a known answer. */
+export function refusedAs({ status, body }: KnownAnswer): Refusal {
+  return new Refusal(status, (body as { readonly message: string }).message);
+}
+
 export function notFound(): Refusal {
-  return new Refusal(404, 'Not Found');
+  return refusedAs(NOT_FOUND);
 }
 
 export function validationFailed(...errors: FieldError[]): Refusal {
-  return new Refusal(422, 'Validation Failed', { errors });
+  return new Refusal(422, VALIDATION_FAILED, { errors });
 }
 
 /** An answer with a JSON body. */

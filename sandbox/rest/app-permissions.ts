@@ -6,9 +6,10 @@
  * microsoft/winget-create#677 for a repository in which the App is not installed.
  */
 import type { InstallationToken } from '../apps.ts';
+import { APP_TOKEN_UNREADABLE, NOT_ACCESSIBLE_TO_APP } from '../known-answers.ts';
 import { covers, type Permissions, type Repository } from '../records.ts';
 import type { ApiCall } from './api-call.ts';
-import { Refusal } from './api-call.ts';
+import { refusedAs } from './api-call.ts';
 import type { Route } from './route.ts';
 
 /** Permissions, of which one is enough. */
@@ -44,19 +45,20 @@ const OF_THE_APP = /^\/app(?:\/|$)|\/installation$/;
 export function requireAllowed(call: ApiCall, { method, path }: Route): void {
   const { credential } = call;
   const isOfApp = OF_THE_APP.test(path);
-  if (isOfApp && credential !== 'app') throw new Refusal(401, 'A JSON web token could not be decoded');
+  if (isOfApp && credential !== 'app') throw refusedAs(APP_TOKEN_UNREADABLE);
   // GitHub's words for such a token elsewhere are not known.
-  if (!isOfApp && credential === 'app') throw notAccessible();
+  if (!isOfApp && credential === 'app') throw refusedAs(NOT_ACCESSIBLE_TO_APP);
   if (credential === null || credential === 'app') return;
-  if (OF_AN_ACCOUNT.test(path)) throw notAccessible();
+  if (OF_AN_ACCOUNT.test(path)) throw refusedAs(NOT_ACCESSIBLE_TO_APP);
   const repository = repositoryOf(call);
   // A route that names none is public; one that is missing says so itself.
   if (repository === null) return;
   const isWrite = method !== 'GET';
   if (!isWrite && !repository.private) return;
-  if (!reaches(credential, repository)) throw notAccessible();
+  if (!reaches(credential, repository)) throw refusedAs(NOT_ACCESSIBLE_TO_APP);
   const level = isWrite ? 'write' : 'read';
-  if (!isGranted(credential.permissions, neededFor(path, isWrite), level)) throw notAccessible();
+  if (!isGranted(credential.permissions, neededFor(path, isWrite), level))
+    throw refusedAs(NOT_ACCESSIBLE_TO_APP);
 }
 
 /** Answers whether a token is for a repository, as long as the installation is. */
@@ -79,8 +81,4 @@ function repositoryOf({ host, params }: ApiCall): Repository | null {
   const { owner, repo } = params;
   if (owner === undefined || repo === undefined) return null;
   return host.store.findRepository(owner, repo) ?? null;
-}
-
-function notAccessible(): Refusal {
-  return new Refusal(403, 'Resource not accessible by integration');
 }

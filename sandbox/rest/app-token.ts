@@ -6,26 +6,26 @@
  * number), octokit/octokit.rb#1307 (suspended).
  */
 import { createPublicKey, verify } from 'node:crypto';
+import { APP_GONE, APP_TOKEN_UNREADABLE, BAD_CREDENTIALS, INSTALLATION_SUSPENDED } from '../known-answers.ts';
 import type { App } from '../records.ts';
 import type { Apps, InstallationToken } from '../apps.ts';
-import { Refusal } from './api-call.ts';
+import { Refusal, refusedAs } from './api-call.ts';
 
 /** Longest life of such a token, by the host's clock. */
 const LONGEST_LIFE_S = 600;
-const UNREADABLE = 'A JSON web token could not be decoded';
 
 /** Refuses a token that is not the App's, or not of this time. */
 export function requireSignedBy(app: App | null, token: string, now: Date): void {
   const [head = '', claims = '', signature = ''] = token.split('.');
   const { alg } = decoded(head);
   const { iss, iat, exp } = decoded(claims);
-  if (alg !== 'RS256') throw new Refusal(401, UNREADABLE);
+  if (alg !== 'RS256') throw refusedAs(APP_TOKEN_UNREADABLE);
   if (iss === undefined) throw new Refusal(401, "Missing 'issuer' claim ('iss') in assertion");
-  if (app === null || (iss !== app.id && iss !== String(app.id)))
-    throw new Refusal(404, 'Integration not found');
+  if (app === null || (iss !== app.id && iss !== String(app.id))) throw refusedAs(APP_GONE);
   const signed = Buffer.from(`${head}.${claims}`);
   const key = createPublicKey(app.key);
-  if (!verify('sha256', signed, key, Buffer.from(signature, 'base64url'))) throw new Refusal(401, UNREADABLE);
+  if (!verify('sha256', signed, key, Buffer.from(signature, 'base64url')))
+    throw refusedAs(APP_TOKEN_UNREADABLE);
   requireTimely(iat, exp, now.getTime() / 1000);
 }
 
@@ -46,19 +46,19 @@ function requireTimely(iat: unknown, exp: unknown, now: number): void {
 /** Finds an installation's token. Refuses one that has expired, or is not of this host. */
 export function requireInstallationToken(apps: Apps, text: string): InstallationToken {
   const token = apps.token(text);
-  if (token === undefined) throw new Refusal(401, 'Bad credentials');
+  if (token === undefined) throw refusedAs(BAD_CREDENTIALS);
   requireActive(token);
   return token;
 }
 
 export function requireActive({ installation }: Pick<InstallationToken, 'installation'>): void {
-  if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended');
+  if (installation.suspendedAt !== null) throw refusedAs(INSTALLATION_SUSPENDED);
 }
 
 function decoded(part: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>;
   } catch {
-    throw new Refusal(401, UNREADABLE);
+    throw refusedAs(APP_TOKEN_UNREADABLE);
   }
 }

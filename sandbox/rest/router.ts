@@ -6,9 +6,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Router } from 'itty-router';
 import type { Host } from '../host.ts';
+import { BAD_CREDENTIALS } from '../known-answers.ts';
 import { botOf } from '../records.ts';
 import type { Answer, ApiCall, Caller } from './api-call.ts';
-import { Refusal, json, notFound } from './api-call.ts';
+import { Refusal, json, notFound, refusedAs } from './api-call.ts';
 import { requireAllowed } from './app-permissions.ts';
 import { requireInstallationToken, requireSignedBy } from './app-token.ts';
 import { appRoutes } from './apps.ts';
@@ -118,7 +119,7 @@ export function authenticate(host: Host, headers: IncomingHttpHeaders): Caller {
   const user = host.store.findUser(login);
   const isPerson = user !== undefined && user !== host.bot;
   if (isBasic && token === host.maintainerPassword && isPerson) return { viewer: user, credential: null };
-  if (!['basic', 'bearer', 'token'].includes(scheme.toLowerCase())) throw new Refusal(401, 'Bad credentials');
+  if (!['basic', 'bearer', 'token'].includes(scheme.toLowerCase())) throw refusedAs(BAD_CREDENTIALS);
   if (token === host.botToken) return { viewer: host.bot, credential: null };
   return authenticateApp(host, scheme.toLowerCase(), token);
 }
@@ -130,7 +131,7 @@ function authenticateApp(host: Host, scheme: string, token: string): Caller {
     requireSignedBy(app, token, host.now());
     return { viewer: null, credential: 'app' };
   }
-  if (app === null) throw new Refusal(401, 'Bad credentials');
+  if (app === null) throw refusedAs(BAD_CREDENTIALS);
   const credential = requireInstallationToken(host.apps, token);
   return { viewer: host.store.ensureUser(botOf(app)), credential };
 }

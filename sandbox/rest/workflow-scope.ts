@@ -1,10 +1,11 @@
 /**
  * Refuses what a token without the scope `workflow` may not do: move a branch of a fork to commits
- * that change workflows (cli/cli#7574; the sentence is in refined-github#7641 and many others). The
- * answer to a sync says why; an update of the ref is answered with 404.
+ * that change workflows (cli/cli#7574). The answer to a sync says why; an update of the ref is
+ * answered with 404.
  */
 import { runGit } from '../git-command.ts';
 import type { Host } from '../host.ts';
+import { workflowWords } from '../known-answers.ts';
 import type { Repository } from '../records.ts';
 import { notFound, Refusal } from './api-call.ts';
 
@@ -27,8 +28,5 @@ export async function requireWorkflowScope(
   const [file] = diff.stdout.toString().split('\n');
   if (file === undefined || file === '') return;
   if (call === 'ref') throw notFound();
-  throw new Refusal(
-    422,
-    `refusing to allow a Personal Access Token to create or update workflow \`${file}\` without \`workflow\` scope`,
-  );
+  throw new Refusal(422, workflowWords(file));
 }

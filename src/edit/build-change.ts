@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
-import { type Commit, encodeAnonymousCommit, type CommitIdentity } from '../git/objects/commit.ts';
-import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
+import { type CommitIdentity, encodeAnonymousCommit, personLines } from '../git/objects/commit.ts';
+import { hashObject, type ObjectType, type Oid, oidBytes } from '../git/objects/oid.ts';
 import { encodePackHeader } from '../git/pack/entry-header.ts';
 import { entryPieces } from '../git/pack/new-entry.ts';
 import {
@@ -53,8 +53,9 @@ export function buildChange(change: Change): { readonly tip: Oid; readonly pack:
     return hashObject(type, object);
   };
   const tree = add('tree', encodeTree(changedFolder(files, 0, add)));
-  const commit: Commit = { tree, parents: [parent], committedAt, encoding: null, message: utf8(message) };
-  const tip = add('commit', encodeAnonymousCommit(commit, [parent], identity, committedAt));
+  const [treeId, parentId] = [tree, parent].map(oidBytes) as [Uint8Array, Uint8Array];
+  const parts = { tree: treeId, parents: [parentId], encoding: null, message: utf8(message) };
+  const tip = add('commit', encodeAnonymousCommit(parts, personLines(identity, committedAt)));
   const pack = concatBytes([encodePackHeader(entries.length), ...entries]);
   return { tip, pack: concatBytes([pack, createHash('sha1').update(pack).digest()]) };
 }

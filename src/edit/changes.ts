@@ -10,6 +10,7 @@ import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { kindOf, type TreeEntry } from '../git/objects/tree.ts';
 import type { ReadObjects } from '../upstream/tree-reader.ts';
+import type { ComparedObjects } from './compared-objects.ts';
 import { compareTrees, type Comparison, type Pair, type PushedFiles } from './tree-comparison.ts';
 
 /** Maximum size of a pack that is examined. */
@@ -79,10 +80,12 @@ function boundaryOf(commits: PlannedCommits): Oid | null {
 
 class Descriptions {
   readonly #comparison: Comparison;
+  readonly #objects: ComparedObjects;
   readonly #differ: Differ;
 
   constructor(comparison: Comparison, differ: Differ) {
     this.#comparison = comparison;
+    this.#objects = comparison.objects;
     this.#differ = differ;
   }
 
@@ -105,8 +108,8 @@ class Descriptions {
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
       files.push(file);
     }
-    if (this.#comparison.unreadCount > 0) {
-      const count = this.#comparison.unreadCount.toLocaleString('en');
+    if (this.#objects.unreadCount > 0) {
+      const count = this.#objects.unreadCount.toLocaleString('en');
       gaps.add(`At least ${count} of its files, or versions of them, could not be read.`);
     }
     return { files, gaps: [...gaps] };
@@ -117,9 +120,9 @@ class Descriptions {
     const only = await this.#listedOnly(pair);
     const remark = (text: string) => ({ ...only, remarks: [...only.remarks, text] });
     if (now === null || now.oid === old?.oid || !isFile(now)) return only;
-    const after = await this.#comparison.content(now.oid, MAX_FILE_BYTES);
+    const after = await this.#objects.content(now.oid, MAX_FILE_BYTES);
     if (after === null) return remark(this.#whereElse(now.oid));
-    const before = old !== null && isFile(old) ? this.#comparison.sentContent(old.oid) : new Uint8Array(0);
+    const before = old !== null && isFile(old) ? this.#objects.sentContent(old.oid) : new Uint8Array(0);
     if (before === undefined) return remark('Upstream’s version is too large to be shown here.');
     if (Math.max(before.byteLength, after.byteLength) > MAX_FILE_BYTES) {
       return remark(tooLarge(after.byteLength));
@@ -150,14 +153,14 @@ class Descriptions {
       case 'symlink':
         return ['It is a symbolic link to the path that is its content.'];
       case 'submodule': {
-        const isPushed = this.#comparison.pushedSize(entry.oid) !== null;
+        const isPushed = this.#objects.isPushed(entry.oid);
         const also = isPushed ? ' That is the id of a file, or a folder, of the push.' : '';
         return [`It is a submodule, at the commit ${entry.oid}.${also}`];
       }
       case 'file':
         return (Number.parseInt(entry.mode, 8) & 0o111) === 0 ? [] : ['It is executable.'];
       case 'folder': {
-        const entries = isElsewhere ? await this.#comparison.folder(entry.oid) : null;
+        const entries = isElsewhere ? await this.#objects.folder(entry.oid) : null;
         if (entries === null) return [this.#whereElse(entry.oid)];
         return [`It is a folder with: ${entries.map(({ name }) => decodeEscaped(name)).join(', ')}`];
       }
@@ -166,16 +169,16 @@ class Descriptions {
 
   /** Returns the size of an object in bytes, or null if it is not known. */
   #sizeOf(oid: Oid): number | null {
-    return this.#comparison.pushedSize(oid) ?? this.#comparison.sentContent(oid)?.byteLength ?? null;
+    return this.#objects.pushedSize(oid) ?? this.#objects.sentContent(oid)?.byteLength ?? null;
   }
 
   /** Says why something is not shown. */
   #whereElse(oid: Oid): string {
-    const size = this.#comparison.pushedSize(oid);
+    const size = this.#objects.pushedSize(oid);
     if (size !== null) return tooLarge(size);
-    const path = this.#comparison.pathUpstream(oid);
+    const path = this.#objects.pathUpstream(oid);
     if (path !== undefined) return `It is the same as /${path} upstream.`;
-    return this.#comparison.unreadCount === 0
+    return this.#objects.unreadCount === 0
       ? 'The push does not contain its content: the code host must have it already, in another place or version.'
       : 'It is too large to be shown, or the push does not contain its content.';
   }

@@ -7,7 +7,8 @@ import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { MAX_OBJECT_BYTES } from '../git/pack/memory-limits.ts';
 import type { ReadObjects } from '../upstream/tree-reader.ts';
-import { compareTrees, type Comparison, type PushedFiles } from './tree-comparison.ts';
+import type { ComparedObjects } from './compared-objects.ts';
+import { compareTrees, type PushedFiles } from './tree-comparison.ts';
 
 /** Maximum number of files that are found, and of commits that are searched for each. */
 const MOST_FILES = 5;
@@ -36,9 +37,9 @@ export function findLargeFiles(
     const found = new Map<Oid, LargeFile>();
     for (const { path, now, kind } of comparison.pairs) {
       if (now === null || kind === 'elsewhere' || found.has(now.oid)) continue;
-      const bytes = comparison.pushedSize(now.oid) ?? 0;
+      const bytes = comparison.objects.pushedSize(now.oid) ?? 0;
       if (bytes <= MAX_OBJECT_BYTES) continue;
-      found.set(now.oid, { path, bytes, since: await firstWith(comparison, roots, path, now.oid) });
+      found.set(now.oid, { path, bytes, since: await firstWith(comparison.objects, roots, path, now.oid) });
       if (found.size === MOST_FILES) break;
     }
     return [...found.values()];
@@ -47,7 +48,7 @@ export function findLargeFiles(
 
 /** Finds the first commit that has an object at a path, as `LargeFile` has it. */
 async function firstWith(
-  comparison: Comparison,
+  objects: ComparedObjects,
   roots: readonly Oid[],
   path: string,
   oid: Oid,
@@ -55,7 +56,7 @@ async function firstWith(
   for (const [place, root] of roots.slice(0, MOST_COMMITS).entries()) {
     let at: Oid | undefined = root;
     for (const name of path.split('/')) {
-      const entries: Awaited<ReturnType<Comparison['folder']>> = await comparison.folder(at);
+      const entries: Awaited<ReturnType<ComparedObjects['folder']>> = await objects.folder(at);
       if (entries === null) return null;
       at = entries.find((entry) => decodeEscaped(entry.name) === name)?.oid;
       if (at === undefined) break;

@@ -4,14 +4,15 @@
  * Proved by test/edit/changes.test.ts and test/push/judge/rules/changes.test.ts.
  */
 import { decodeEscaped, latin1 } from '../git/bytes.ts';
-import type { Memory, MemoryClaim } from '../git/memory.ts';
+import type { Memory } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { canonical, FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
+import { FILE_MODE, FOLDER_MODE, kindOf, type TreeEntry } from '../git/objects/tree.ts';
 import { type IndexedObject, PackIndex } from '../git/pack/pack-index.ts';
 import type { StoredPack } from '../git/pack/entry-walker.ts';
-import { type FileObject, PackedObjects } from '../git/pack/packed-objects.ts';
+import { PackedObjects } from '../git/pack/packed-objects.ts';
 import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
+import { ComparedObjects } from './compared-objects.ts';
 
 /** Maximum number of folders of the push that are compared with one upstream commit. */
 const MAX_FOLDERS = 500;
@@ -31,15 +32,9 @@ const TOO_MANY = 'It changes too many folders to compare all of them.';
  * deltas may be based on their objects.
  */
 const MAX_MERGED = 4;
-/** Maximum number of objects in one request to the host. */
-const MAX_WANTS = 500;
-/** Maximum number of requests for single objects, if they are too large together. */
-const MAX_SINGLE_WANTS = 20;
 /** Maximum size of an answer with folders, and of one with files. */
 const MAX_FOLDERS_BYTES = 512 * 1024;
 const MAX_FILES_BYTES = 1024 * 1024;
-/** Maximum size of all answers of the host. */
-const MAX_READ_BYTES = 3 * 1024 * 1024;
 
 export interface PushedFiles {
   readonly commits: PlannedCommits;
@@ -107,7 +102,8 @@ export async function compareTrees<T>(
     const found = (object: IndexedObject) => held.set(object.oid, { ...object, tree: null });
     const index = await PackIndex.of(pack, objects, found, { isOfFolders: !!isWanted });
     await index.resolve();
-    const comparison = new Comparison(objects, index, held, read, { memory, claim }, isWanted);
+    const compared = new ComparedObjects({ objects, index, held }, read, claim);
+    const comparison = new Comparison(compared, memory, isWanted);
     for (const oid of boundary.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);
     }
@@ -130,48 +126,24 @@ export interface Pair {
 }
 
 export class Comparison {
-  readonly #objects: PackedObjects;
-  readonly #index: PackIndex;
-  /** Objects that are known to be in the pack. It grows as the index does. */
-  readonly #held: ReadonlyMap<Oid, IndexedObject>;
-  readonly #read: ReadObjects;
-  readonly #memory: Memory;
-  readonly #claim: MemoryClaim;
+  readonly objects: ComparedObjects;
+  readonly #memory: Pick<Memory, 'worked'>;
   readonly #isWanted: (folder: string) => boolean;
-  /**
-   * The path at which upstream has an object. The host is asked for no other objects. A folder's
-   * path ends with a slash, but the root's is empty.
-   */
-  readonly #upstreams = new Map<Oid, string>();
-  /** Contents that the host has sent. */
-  readonly #sent = new Map<Oid, Uint8Array>();
-  #sentBytes = 0;
-  /** Objects that the host need not be asked for again. */
-  readonly #asked = new Set<Oid>();
   readonly #changed: Pair[] = [];
   /** Entries that were compared or noted, by path and id. */
   readonly #seen = new Set<string>();
-  /** Folders of the push that were read. */
-  readonly #seenFolders = new Set<Oid>();
   #foldersLeft = MAX_FOLDERS;
   #costLeft = MAX_COST;
   /** Sentences that say what could not be compared. */
   readonly gaps = new Set<string>();
 
   constructor(
-    objects: PackedObjects,
-    index: PackIndex,
-    held: ReadonlyMap<Oid, IndexedObject>,
-    read: ReadObjects,
-    { memory, claim }: { readonly memory: Memory; readonly claim: MemoryClaim },
+    objects: ComparedObjects,
+    memory: Pick<Memory, 'worked'>,
     isWanted: (folder: string) => boolean = () => true,
   ) {
-    this.#objects = objects;
-    this.#index = index;
-    this.#held = held;
-    this.#read = read;
+    this.objects = objects;
     this.#memory = memory;
-    this.#claim = claim;
     this.#isWanted = isWanted;
   }
 
@@ -180,7 +152,7 @@ export class Comparison {
    * @param root is its folder.
    */
   merges(root: Oid): void {
-    this.#upstreams.set(root, '');
+    this.objects.noteUpstream(root, '');
     this.gaps.add(
       'It merges several upstream commits, but is compared with only one, so the changes of the others are listed, too.',
     );
@@ -191,14 +163,14 @@ export class Comparison {
    * @param old is null if there is nothing to compare with.
    */
   async compareFolders(now: Oid, old: Oid | null): Promise<void> {
-    if (old !== null) this.#upstreams.set(old, '');
+    if (old !== null) this.objects.noteUpstream(old, '');
     await this.#compareLevels([rootPair(now, old, null)]);
   }
 
   /** Compares the folders that only other commits of the push have. */
   async compareEarlier(commits: PlannedCommits, old: Oid | null): Promise<void> {
     const roots = new Set<Oid>();
-    for (const { tree } of commits) if (this.#held.has(tree)) roots.add(tree);
+    for (const { tree } of commits) if (this.objects.isPushed(tree)) roots.add(tree);
     await this.#compareLevels([...roots].map((root) => rootPair(root, old, 'earlier')));
   }
 
@@ -209,7 +181,7 @@ export class Comparison {
       if (level.length > this.#foldersLeft) this.gaps.add(TOO_MANY);
       const compared = level.slice(0, this.#foldersLeft);
       this.#foldersLeft -= compared.length;
-      await this.#ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
+      await this.objects.ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
       const next: Pair[] = [];
       for (const pair of compared) next.push(...(await this.#foldersBelow(pair)));
       level = next.filter((pair) => this.#isWanted(pair.path) && this.#isNew(pair));
@@ -248,24 +220,18 @@ export class Comparison {
     return [...changed, ...this.#others()];
   }
 
-  /** Returns at least how many objects of the pack could not be read. */
-  get unreadCount(): number {
-    const { isComplete, unresolved } = this.#index;
-    return isComplete ? 0 : Math.max(1, unresolved.length);
-  }
-
   /** Asks upstream for its versions of files. */
   async askForFiles(pairs: readonly Pair[]): Promise<void> {
-    await this.#ask('file', oldIds(pairs), MAX_FILES_BYTES);
+    await this.objects.ask('file', oldIds(pairs), MAX_FILES_BYTES);
   }
 
   /** Returns the objects of the pack that are in no folder that was compared. */
   #others(): Pair[] {
-    const shown = new Set(this.#seenFolders);
+    const shown = new Set<Oid>();
     // The id of a submodule's commit is no id of a file.
     for (const { now } of this.#changed) if (now !== null && kindOf(now) !== 'submodule') shown.add(now.oid);
-    const others = [...this.#held].filter(([oid]) => !this.#upstreams.has(oid) && !shown.has(oid));
-    return others.map(([oid, { type }]) => {
+    const others = this.objects.unlisted().filter(({ oid }) => !shown.has(oid));
+    return others.map(({ oid, type }) => {
       const isTree = type === 'tree';
       const now = { ...rootFolder(oid), mode: isTree ? FOLDER_MODE : FILE_MODE };
       return { path: isTree ? `${oid}/` : oid, now, old: null, kind: 'elsewhere' };
@@ -278,8 +244,8 @@ export class Comparison {
    */
   async #foldersBelow({ path, now, old, kind }: Pair): Promise<Pair[]> {
     if (this.#costLeft <= 0) return [];
-    const nowEntries = now === null ? [] : await this.folder(now.oid);
-    const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
+    const nowEntries = now === null ? [] : await this.objects.folder(now.oid);
+    const oldEntries = old === null ? [] : this.objects.sentFolder(old.oid);
     const note = (pair: Omit<Pair, 'kind'>): void => this.#note({ ...pair, kind });
     if (nowEntries === null) {
       this.#changed.push({ path, now, old, kind });
@@ -294,12 +260,13 @@ export class Comparison {
     // Keep names as bytes: two that are not UTF-8 may look the same as text.
     const names = new Map<string, [TreeEntry | null, TreeEntry | null]>();
     for (const entry of nowEntries) {
-      if (oldEntries !== null || this.#held.has(entry.oid)) names.set(latin1(entry.name), [entry, null]);
+      if (oldEntries !== null || this.objects.isPushed(entry.oid))
+        names.set(latin1(entry.name), [entry, null]);
     }
     for (const entry of oldEntries ?? []) {
-      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule') {
+      if (this.objects.pathUpstream(entry.oid) === undefined && kindOf(entry) !== 'submodule') {
         if (!(await this.#spend(path.length))) return [];
-        this.#upstreams.set(entry.oid, below(entry.name) + (isFolder(entry) ? '/' : ''));
+        this.objects.noteUpstream(entry.oid, below(entry.name) + (isFolder(entry) ? '/' : ''));
       }
       const name = latin1(entry.name);
       names.set(name, [names.get(name)?.[0] ?? null, entry]);
@@ -329,95 +296,6 @@ export class Comparison {
     if (this.#costLeft <= 0) this.gaps.add(TOO_MANY);
     else await this.#memory.worked(COST_WORK * cost);
     return this.#costLeft > 0;
-  }
-
-  /**
-   * Reads a folder of the push or of upstream.
-   * @returns null if it is not available, or too large.
-   */
-  async folder(oid: Oid): Promise<readonly TreeEntry[] | null> {
-    const object = await this.#readHeld(oid);
-    if (object?.type !== 'tree') return this.#sentFolder(oid);
-    this.#seenFolders.add(oid);
-    return parseTree(object.content).map(canonical);
-  }
-
-  #sentFolder(oid: Oid): readonly TreeEntry[] | null {
-    const content = this.#sent.get(oid);
-    return content === undefined ? null : parseTree(content).map(canonical);
-  }
-
-  /**
-   * Asks upstream for objects, and for those of the same kind on which the pack's deltas are based.
-   */
-  async #ask(kind: 'file' | 'folder', oids: readonly Oid[], maxBytes: number): Promise<void> {
-    const isOfKind = (oid: Oid): boolean =>
-      /(?:^|\/)$/.test(this.#upstreams.get(oid) ?? 'none') === (kind === 'folder');
-    const bases = this.#index.missingBases;
-    const wants = [...new Set([...oids, ...bases.keys()])]
-      .filter((oid) => this.#upstreams.has(oid) && !this.#asked.has(oid) && isOfKind(oid))
-      // A large file is not shown anyway.
-      .filter((oid) => (bases.get(oid) ?? 0) <= maxBytes / 2)
-      .slice(0, MAX_WANTS);
-    for (const oid of wants) this.#asked.add(oid);
-    if (wants.length === 0) return;
-    if (await this.#take(wants, maxBytes)) return;
-    // Together they are too large, but most of them are not.
-    for (const oid of wants.slice(0, MAX_SINGLE_WANTS)) await this.#take([oid], maxBytes / 2);
-  }
-
-  /**
-   * Requests objects, unless the host has sent too much already.
-   * @returns false if they are too large.
-   */
-  async #take(wants: readonly Oid[], maxBytes: number): Promise<boolean> {
-    const most = Math.min(maxBytes, MAX_READ_BYTES - this.#sentBytes);
-    if (most <= 0) return true;
-    const found = await this.#read({ wants }, most);
-    if (found === null) return false;
-    const objects = [...found.values()];
-    this.#sentBytes += objects.reduce((sum, { content }) => sum + content.byteLength, 0);
-    await this.#claim.set(this.#sentBytes);
-    for (const { oid, content } of objects) this.#sent.set(oid, content);
-    this.#index.add(objects);
-    await this.#index.resolve();
-    return true;
-  }
-
-  /** Returns the path at which upstream has an object. */
-  pathUpstream(oid: Oid): string | undefined {
-    return this.#upstreams.get(oid);
-  }
-
-  /** Returns a file's content if the host has sent it. */
-  sentContent(oid: Oid): Uint8Array | undefined {
-    return this.#sent.get(oid);
-  }
-
-  /** Returns the size of an object in the pack in bytes, or null if it is not known to be there. */
-  pushedSize(oid: Oid): number | null {
-    return this.#held.get(oid)?.size ?? null;
-  }
-
-  /**
-   * Returns the content of a file.
-   * @param maxBytes limits a file of the pack. One of upstream is returned whatever its size.
-   * @returns null if it is not available, or larger.
-   */
-  async content(oid: Oid, maxBytes: number): Promise<Uint8Array | null> {
-    const size = this.pushedSize(oid);
-    if (size === null) return this.#sent.get(oid) ?? null;
-    return size > maxBytes ? null : ((await this.#readHeld(oid))?.content ?? null);
-  }
-
-  /**
-   * Reads an object of the pack.
-   * @returns null if it is not known to be there, or too large.
-   */
-  async #readHeld(oid: Oid): Promise<FileObject | null> {
-    const held = this.#held.get(oid);
-    const object = held === undefined ? null : await this.#objects.at(held.offset);
-    return typeof object === 'object' ? object : null;
   }
 }
 

@@ -5,6 +5,11 @@
  */
 import { parseRepositoryName, type RepositoryName } from '../words/repository-name.ts';
 
+/** A repository as a delivery names it: its number there is only a hint, and may be missing. */
+export interface NamedRepository extends RepositoryName {
+  readonly id: number | null;
+}
+
 /** A thread in which something may have happened. */
 export interface TouchedThread {
   readonly repository: RepositoryName;
@@ -17,7 +22,7 @@ export interface TouchedThread {
 export type HookDelivery =
   | { readonly kind: 'thread'; readonly thread: TouchedThread }
   /** Something may have changed about the App in these repositories, of which there are some. */
-  | { readonly kind: 'installation'; readonly repositories: readonly RepositoryName[] }
+  | { readonly kind: 'installation'; readonly repositories: readonly NamedRepository[] }
   /** There is nothing that the service follows. */
   | { readonly kind: 'other' };
 
@@ -44,10 +49,16 @@ export function readHookDelivery(body: unknown): HookDelivery {
   }
   const { repositories, repositories_added: added, repositories_removed: removed } = rest;
   const all = [[repository], repositories, added, removed].flatMap(listOf);
-  const names = all.flatMap((one) => nameOf(one) ?? []).slice(0, MOST_REPOSITORIES);
-  return installation === undefined || names.length === 0
+  const named = all.flatMap(namedIn).slice(0, MOST_REPOSITORIES);
+  return installation === undefined || named.length === 0
     ? { kind: 'other' }
-    : { kind: 'installation', repositories: names };
+    : { kind: 'installation', repositories: named };
+}
+
+function namedIn(repository: unknown): readonly NamedRepository[] {
+  const { id } = fieldsOf(repository);
+  const name = nameOf(repository);
+  return name === null ? [] : [{ ...name, id: Number.isSafeInteger(id) ? (id as number) : null }];
 }
 
 /** Reads a name; null for a private repository, in which the service writes nothing. */

@@ -86,18 +86,23 @@ export class ByteArrays {
   }
 
   push(bytes: Uint8Array): void {
+    this.add(bytes.byteLength).set(bytes);
+  }
+
+  /** Adds so many bytes, and returns a view to write them to. */
+  add(byteLength: number): Uint8Array {
     let slab = this.#slabs.at(-1);
-    if (slab === undefined || this.#used + bytes.byteLength > slab.byteLength) {
+    if (slab === undefined || this.#used + byteLength > slab.byteLength) {
       const slabBytes = slab === undefined ? FIRST_SLAB_BYTES : SLAB_BYTES;
-      slab = new Uint8Array(Math.max(slabBytes, bytes.byteLength));
+      slab = new Uint8Array(Math.max(slabBytes, byteLength));
       this.#slabs.push(slab);
       this.#used = 0;
     }
-    slab.set(bytes, this.#used);
     this.#slabOf.push(this.#slabs.length - 1);
     this.#startOf.push(this.#used);
-    this.#lengthOf.push(bytes.byteLength);
-    this.#used += bytes.byteLength;
+    this.#lengthOf.push(byteLength);
+    this.#used += byteLength;
+    return slab.subarray(this.#used - byteLength, this.#used);
   }
 
   /**

@@ -24,6 +24,9 @@ export interface Repository extends RepositoryName {
   readonly sizeKb: number;
 }
 
+/** A repository by its number, which it keeps when its name changes. */
+export type NumberedRepository = Pick<Repository, 'id' | 'owner' | 'name'>;
+
 /** The reason why an issue is not open, as the end of a sentence. */
 export type NotOpen = 'does not exist' | 'was moved' | 'is a pull request' | 'is closed';
 

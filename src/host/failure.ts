@@ -30,6 +30,8 @@ export interface RefusedCall extends HostAnswer {
   readonly isPublic?: boolean;
   /** The branch that a pull request is to be merged into. */
   readonly base?: unknown;
+  /** True if the App has made the call; else the account has. */
+  readonly isApp?: boolean;
 }
 
 /** A condition for the body or the headers. */
@@ -275,7 +277,8 @@ export function hostRefusal(answer: RefusedCall, hostName: string, says: string)
     );
   const words = says || 'no reason';
   const isOurs = failure.whose === 'ours';
-  const message = isOurs ? `refuses the bot account: ${words} (${status})` : `says: ${words}`;
+  const actor = answer.isApp === true ? 'the App of this service' : 'the bot account';
+  const message = isOurs ? `refuses ${actor}: ${words} (${status})` : `says: ${words}`;
   return refused(code, `${hostName} ${message}`);
 }
 

@@ -263,6 +263,7 @@ export class MemoryHold implements Memory {
    */
   end(): void {
     this.#hasEnded = true;
+    this.#work.charge();
     this.#budget.drop(this);
   }
 

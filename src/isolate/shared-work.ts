@@ -14,6 +14,9 @@ export const TURN_BYTES = 1024 * 1024;
  */
 const REQUEST_BYTES = TURN_BYTES / 16;
 
+/** Work that is charged at once: a push counts each of its thousands of commits several times. */
+const CHARGED_BYTES = TURN_BYTES / 64;
+
 /** Time after which half of a network's work counts. */
 const HALF_LIFE_MS = 60_000;
 /** Lead over another network up to which nobody waits. */
@@ -90,6 +93,7 @@ interface WorkOptions {
 export class SharedWork {
   /** Bytes that were inflated, decoded or searched so far. */
   bytes = 0;
+  #chargedBytes = 0;
   #turnEndsAt = TURN_BYTES;
   #pollsLeft = MOST_POLLS;
   readonly #of: Required<WorkOptions>;
@@ -110,12 +114,20 @@ export class SharedWork {
   async count(bytes: number, isShared = false): Promise<void> {
     const { network, clock, giveWay, all } = this.#of;
     this.bytes += bytes;
-    if (network !== null) all.charge(network, bytes, clock.now());
+    if (this.bytes >= this.#chargedBytes + CHARGED_BYTES) this.charge();
     if (this.bytes < this.#turnEndsAt) return;
     this.#turnEndsAt = this.bytes + TURN_BYTES;
     if (network !== null) all.endTurn(network, clock.now());
     await giveWay();
     if (!isShared) await this.#letOthersFirst();
+  }
+
+  /** Charges the network with what it was not charged with yet. */
+  charge(): void {
+    const { network, clock, all } = this.#of;
+    const bytes = this.bytes - this.#chargedBytes;
+    if (network !== null && bytes > 0) all.charge(network, bytes, clock.now());
+    this.#chargedBytes = this.bytes;
   }
 
   /** Counts a request to the host. It waits for networks that are at work and have had less. */

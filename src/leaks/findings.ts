@@ -7,15 +7,9 @@ import type { Credential } from '../git/search/credentials.ts';
 import type { ContentHit } from '../git/search/pack-search.ts';
 import type { SearchedNames } from '../git/search/searched-names.ts';
 import { type Finding, warn } from '../words/finding.ts';
-import {
-  changeIdsIn,
-  listed,
-  MAX_SHOWN_LENGTH,
-  type NamedCommits,
-  ownDaysIn,
-  type PrivateIn,
-  shown,
-} from './messages.ts';
+import { listed, MAX_SHOWN_LENGTH, shown } from './lines.ts';
+import type { PrivateIn } from './merge-sentences.ts';
+import { changeIdsIn, type NamedCommits, ownDaysIn } from './messages.ts';
 
 export const MAX_FINDINGS = 10;
 const LF = 0x0a;

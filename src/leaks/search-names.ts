@@ -8,7 +8,8 @@ import { kindOfFile } from './file-kinds.ts';
 import type { Memory } from '../git/memory.ts';
 import type { NewCommits } from '../git/objects/found-commits.ts';
 import { type Oid, OID_HEX_LENGTH } from '../git/objects/oid.ts';
-import type { Plan, PlannedText } from '../git/objects/planned-commits.ts';
+import type { Plan } from '../git/objects/planned-commits.ts';
+import type { PlannedText } from '../git/objects/stored-commit.ts';
 import type { StoredPack } from '../git/pack/entry-walker.ts';
 import type { KeptObjects } from '../git/pack/kept-objects.ts';
 import { MAX_HEAD_BYTES } from '../git/search/pack-scan.ts';
@@ -18,15 +19,10 @@ import { textsWith } from '../git/search/small-texts.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../words/finding.ts';
 import { adviceOf, FoundLeaks, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
-import {
-  type NamedCommits,
-  namedCommits,
-  privateMerges,
-  type PublicNames,
-  remarksOn,
-  SAID_BY_PROGRAMS,
-  unsearchedLines,
-} from './messages.ts';
+import { unsearchedLines } from './lines.ts';
+import { privateMerges, type PublicNames } from './merge-sentences.ts';
+import { type NamedCommits, namedCommits, SAID_BY_PROGRAMS } from './messages.ts';
+import { remarksOn } from './remarks.ts';
 
 export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly settings: {

@@ -12,7 +12,7 @@ import { isBlank, type LineWithId, linesWithIds, LONG_RUN, SESSION_KEY } from '.
 import { Looks } from '../git/search/looks.ts';
 import { tooLarge } from '../git/wire/protocol-error.ts';
 import { lineAround } from './findings.ts';
-import { shown, told, unsearchedLines } from './messages.ts';
+import { shown, told, unsearchedLines } from './lines.ts';
 
 /** A kind of trail in messages, titles and descriptions. */
 interface MessageTrail {

@@ -2,7 +2,7 @@
  * Finds files that were uploaded at a code host. Their address says nothing, but the host knows
  * whose account has uploaded them. Pure, and linear in the text.
  */
-import { shown, told } from './messages.ts';
+import { shown, told } from './lines.ts';
 
 const ADDRESS = /https?:\/\/[^\s<>()[\]"'`]+/gi;
 const UUID_BEGINNING = /^[0-9a-f]{8}-/;

@@ -5,8 +5,8 @@
  * not whoever has reserved it is still alive. Pure.
  */
 import { isWithin } from '../isolate/clock.ts';
-import { type Claimant, fairWait, isShared, type Use } from './fairness.ts';
-import { lifeOf, type Wait, waitOf } from './sliding-window.ts';
+import { type Claimant, fairWait, isShared, type Use, waitsFrom } from './fairness.ts';
+import { lifeOf, NO_WAIT, type Wait, waitOf } from './sliding-window.ts';
 import type { AccountDenied, Reserved, ClaimedWindow, Claim } from './claim.ts';
 import { isOfOneNetwork, windowName, windowNames, writeClaim } from './claim.ts';
 
@@ -24,8 +24,8 @@ export interface Creation extends Use {
 export class Creations {
   /** By id, oldest first. */
   readonly rows: Map<string, Creation>;
-  /** The rows of each window, and of each push. */
-  readonly #named = new Map<string, Set<Creation>>();
+  /** The rows of each window, and of each push, oldest first. */
+  readonly #named = new Map<string, Creation[]>();
   /** Counts the pull requests that a network's window has denied since it last opened one. */
   readonly #refused = new Map<string, number>();
 
@@ -73,9 +73,9 @@ export class Creations {
     const row = this.rows.get(id);
     if (row === undefined) return false;
     for (const name of namesOf(row)) {
-      const rows = this.#named.get(name);
-      rows?.delete(row);
-      if (rows?.size === 0) this.#named.delete(name);
+      const rows = this.#under(name);
+      rows.splice(rows.indexOf(row), 1);
+      if (rows.length === 0) this.#named.delete(name);
     }
     return this.rows.delete(id);
   }
@@ -96,8 +96,11 @@ export class Creations {
   }
 
   #usesUnder(name: string, now: number): readonly Creation[] {
-    const rows = [...(this.#named.get(name) ?? [])];
-    return rows.filter(({ at, windows }) => isWithin(at, windows[name] ?? 0, now));
+    return this.#under(name).filter(({ at, windows }) => isWithin(at, windows[name] ?? 0, now));
+  }
+
+  #under(name: string): Creation[] {
+    return this.#named.get(name) ?? [];
   }
 
   /**
@@ -121,22 +124,42 @@ export class Creations {
   #needed({ windows, push }: Claim, now: number): readonly ClaimedWindow[] {
     if (push === null || push.isAnother) return windows;
     const keys = [push.key, ...(push.earlier ?? [])];
-    const earlier = keys.flatMap((key) => Array.from(this.#named.get(pushName(key)) ?? []));
+    const earlier = keys.flatMap((key) => this.#under(pushName(key)));
     const counts = (name: string): boolean =>
       earlier.some((row) => isWithin(row.at, row.windows[name] ?? 0, now));
     return windows.filter((window) => !windowNames(window).some(counts));
   }
 
   #wait(window: ClaimedWindow, claimant: Claimant, now: number): Wait {
-    const uses = this.uses(windowNames(window), now);
     const { kind, limits } = window;
+    if (isShared(kind) && this.#isPlentyLeft(window, now)) return NO_WAIT;
+    const uses = this.uses(windowNames(window), now);
     if (isShared(kind)) return fairWait(kind, uses, limits, claimant, now);
     const hits = uses.map(({ at }) => at);
     return waitOf(hits, limits, now);
   }
 
+  /**
+   * Tells that nobody waits for what all share, by one row of each limit: there may be thousands.
+   * What all share never had another name.
+   */
+  #isPlentyLeft(window: ClaimedWindow, now: number): boolean {
+    const rows = this.#under(windowName(window));
+    return window.limits.every(({ most, withinMs }) => {
+      const last = rows.at(-waitsFrom(most));
+      return last === undefined || last.at <= now - withinMs;
+    });
+  }
+
   #index(row: Creation): void {
-    for (const name of namesOf(row)) this.#named.set(name, (this.#named.get(name) ?? new Set()).add(row));
+    for (const name of namesOf(row)) {
+      const rows = this.#under(name);
+      let place = rows.length;
+      // Only after a clock was set back are there later ones.
+      while (place > 0 && rows[place - 1]!.at > row.at) place--;
+      rows.splice(place, 0, row);
+      this.#named.set(name, rows);
+    }
   }
 }
 

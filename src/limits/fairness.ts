@@ -80,6 +80,11 @@ interface Shared {
 
 const RULES: readonly ((shared: Shared) => Wait)[] = [keptTenth, networkPart, repositoryFifth];
 
+/** Returns the number of uses from which somebody may wait. With fewer, the last third is free. */
+export function waitsFrom(most: number): number {
+  return Math.ceil(most * FREE_PART);
+}
+
 /**
  * Decides how long the claimant waits; `NO_WAIT`: not at all.
  * @param uses oldest first.
@@ -96,6 +101,7 @@ export function fairWait(
   const isOwn = (use: Use): boolean => use.by === by || byEarlier.includes(use.by);
   const waits = limits.flatMap(({ most, withinMs }) => {
     const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
+    if (used.length < waitsFrom(most)) return [];
     const until = (of: readonly Use[], fewer: number): Wait => {
       const hits = of.map(({ at }) => at);
       return waitOf(hits, [{ most: fewer, withinMs }], now);
@@ -150,7 +156,7 @@ function repositoriesWithFifth({ window, most, used }: Shared): ReadonlySet<stri
 
 /** Lets whoever has had a part wait until less of it counts, or the last third is free. */
 function untilPart({ used, most, until }: Shared, uses: readonly Use[], part: number): Wait {
-  const free = until(used, Math.ceil(most * FREE_PART));
+  const free = until(used, waitsFrom(most));
   const over = until(uses, Math.max(1, Math.floor(part)));
   return over.waitMs < free.waitMs ? over : free;
 }

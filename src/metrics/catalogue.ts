@@ -61,7 +61,7 @@ export const GAUGES = {
   },
   gitveil_delayed_oldest_seconds: { help: 'How long the oldest delayed push has waited.', labels: [] },
   gitveil_bot_account_problem: {
-    help: '1 while something is wrong with the bot account or its token, by what it is.',
+    help: '1 while something is wrong with the bot account, its token or its App, by what it is.',
     labels: ['host', 'problem'],
   },
 } as const satisfies Readonly<Record<string, Gauge>>;

@@ -2,7 +2,7 @@
  * Sentences about problems of the bot's account and token, for the operator.
  * Proved by test/notify/alert.test.ts.
  */
-import type { TokenProblem } from '../host/account/token-problems.ts';
+import { type AppProblem, isOfApp, type TokenProblem } from '../host/account/token-problems.ts';
 
 /** Problems of the account itself, in words that follow the name of the host. */
 const OF_ACCOUNT = {
@@ -30,6 +30,21 @@ const OF_TOKEN = {
   'public-only':
     'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
 } as const;
+
+/** Problems of the App, in words that follow the name of the host. */
+const OF_APP: Readonly<Record<AppProblem, string>> = {
+  'app-refused':
+    'refuses the App: its key is not valid any more, or there is no such App. The bot account writes in ' +
+    'its place. Run `npm run doctor`: it says what to set.',
+  'app-permission':
+    'has not granted the App all permissions in some repository, so the bot account writes in its place, or ' +
+    'nobody. Run `npm run doctor`: it says what is missing.',
+};
+
+/** Says what is wrong with the App, a sentence for each problem. */
+export function appWords(hostName: string, problems: readonly TokenProblem[]): readonly string[] {
+  return problems.filter(isOfApp).map((problem) => `${hostName} ${OF_APP[problem]}`);
+}
 
 /**
  * Says what is wrong with the bot's account, or else with its token, without a full stop.

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { escapeToBuffer } from 'hono/utils/html';
 import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
-import { countsText } from '../push/judge/updated-commits.ts';
+import { countsText } from '../text/commit-changes.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import { isoTime } from './layout.ts';
 import { EVENTS, nameOf, PULL_REQUEST_STATES } from './pull-request-page.ts';

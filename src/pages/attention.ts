@@ -7,8 +7,9 @@ import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { DelayedCounts } from '../durable/delayed-pushes/views.ts';
 import type { GuardStatus } from '../durable/guard/guard.ts';
 import type { AlertState } from '../durable/guard/operator.ts';
+import { isOfApp } from '../host/account/token-problems.ts';
 import { accountOf } from '../host-access.ts';
-import { accountWords } from '../notify/account-words.ts';
+import { accountWords, appWords } from '../notify/account-words.ts';
 import { REVIEW_PATH } from '../notify/alert.ts';
 import { troubleWords } from '../notify/trouble.ts';
 import { card, countOf, type Html, statusLine } from './layout.ts';
@@ -37,11 +38,14 @@ export function attentionCard(attention: Attention): Html {
 function accountLines({ guard, hosts }: Attention): Html[] {
   if (guard === null) return [statusLine('warn', 'The switches cannot be read now. Open the page again.')];
   return hosts.flatMap((host) => {
-    const problems = guard.accountProblems[accountOf(host)] ?? [];
-    if (problems.length === 0) return [];
+    const all = guard.accountProblems[accountOf(host)] ?? [];
+    const problems = all.filter((problem) => !isOfApp(problem));
     const name = hostNameOf(host);
     const { sentence } = accountWords(name, `of the bot account at ${name}`, problems);
-    return [statusLine('bad', `${sentence}.`)];
+    return [
+      ...(problems.length > 0 ? [statusLine('bad', `${sentence}.`)] : []),
+      ...appWords(name, all).map((words) => statusLine('warn', words)),
+    ];
   });
 }
 

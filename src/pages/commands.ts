@@ -3,7 +3,7 @@
  * repository's name is typed.
  * Proved by test/routes/pages/front-page.test.ts.
  */
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.ts';
 import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';
 import { parseName } from '../host/kinds.ts';
@@ -51,6 +51,14 @@ const COMMANDS = {
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:refs/heads/my-change' },
 } as const;
 
+/** Shows a line that may break behind the slashes of an address, as on a telephone. */
+function breakable(line: string): Html {
+  const pieces = line
+    .split(/(?<=\/)(?=[^/])/)
+    .map((piece, at) => (at === 0 ? [piece] : [raw('<wbr>'), piece]));
+  return html`${pieces.flat()}`;
+}
+
 /**
  * Shows a command with its title, and a button that copies it. The page also needs COPY_SCRIPT,
  * which shows the button, and COPIED.
@@ -59,7 +67,7 @@ export function commandBlock(what: string, line: Html | string): Html {
   return html`<div class="command">
     <p class="soft small">${what}</p>
     <div>
-      <code>${line}</code>
+      <code>${typeof line === 'string' ? breakable(line) : line}</code>
       <button type="button" class="quiet" data-copy hidden>
         Copy<span class="unseen"> the command: ${what}</span>
       </button>
@@ -75,7 +83,7 @@ export const COPIED = html`<p class="unseen" role="status" id="copied"></p>`;
  * @param pushOptions `-o sign-off `, with a blank at its end.
  */
 export function commandList(base: string, path: string, pushOptions = ''): Html {
-  const remote = html`<span data-remote="${base}">${base}${path}</span>`;
+  const remote = html`<span data-remote="${base}">${breakable(base + path)}</span>`;
   const commands = Object.entries(COMMANDS).map(([name, { what, before, after }]) =>
     commandBlock(what, html`${before}${name === 'push' ? pushOptions : ''}${remote}${after}`),
   );

@@ -12,7 +12,7 @@ import MAINTAINERS_HTML from './documents/maintainers.html';
 import MAINTAINERS_TXT from './documents/maintainers.txt';
 import PRIVACY_HTML from './documents/privacy.html';
 import PRIVACY_TXT from './documents/privacy.txt';
-import { contactLink, filled, type Page } from './layout.ts';
+import { contactLink, filled, type Page, safeUrl } from './layout.ts';
 
 export const DOCUMENTS = {
   privacy: {
@@ -37,31 +37,40 @@ export const DOCUMENTS = {
 
 type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact' | 'signingKey'>;
 
-/**
- * Gives the values of `{{name}}` in a text.
- * @param origin the service's, which examples name.
- */
+/** The values that only the service knows which shows a document. */
+interface Shown {
+  /** The service's origin, which examples name. */
+  readonly origin: string;
+  /** Where maintainers install the App; null: there is none. */
+  readonly app: string | null;
+}
+
+/** Gives the values of `{{name}}` in a text. */
 function valuesOf(
   { limits, sourceRepo, signingKey }: Service,
-  origin: string,
+  { origin, app }: Shown,
 ): Readonly<Record<string, string>> {
   const texts = OPEN_LIMIT_NAMES.map((limit) => [
     OPEN_LIMITS[limit].variable,
     limitText(limits[limit]) || 'no limit',
   ]);
   const signing_key = signingKey?.publicKey ?? 'none, this service does not sign';
-  return { ...Object.fromEntries(texts), service: origin, source: sourceRepo, signing_key };
+  const values = { service: origin, source: sourceRepo, signing_key, app: app ?? 'none' };
+  return { ...Object.fromEntries(texts), ...values };
 }
 
 /** Makes the text for a terminal. */
-export function documentText(name: 'privacy' | 'maintainers', service: Service, origin: string): string {
-  const values = valuesOf(service, origin);
+export function documentText(name: 'privacy' | 'maintainers', service: Service, shown: Shown): string {
+  const values = valuesOf(service, shown);
   return DOCUMENTS[name].markdown.replaceAll(/\{\{(\w+)\}\}/g, (place, key: string) => values[key] ?? place);
 }
 
-export function documentPage(name: keyof typeof DOCUMENTS, service: Service, origin: string): Page {
+export function documentPage(name: keyof typeof DOCUMENTS, service: Service, shown: Shown): Page {
   const { title, description, text } = DOCUMENTS[name];
-  const document = filled(text, valuesOf(service, origin));
+  const values = valuesOf(service, shown);
+  const { app } = shown;
+  const link = app === null ? {} : { app: html`<a href="${safeUrl(app)}" rel="noreferrer">${app}</a>` };
+  const document = filled(text, { ...values, ...link });
   const { operatorContact: contact } = service;
   const operator = contact
     ? html`To reach the operator of this service: ${contactLink(contact)}.`

@@ -3,7 +3,7 @@
  * Proved by test/routes/pages/front-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
-import type { TokenProblem } from '../host/account/token-problems.ts';
+import { type AppProblem, isOfApp, type TokenProblem } from '../host/account/token-problems.ts';
 import type { Config } from '../config/config.ts';
 import { hostNameOf, repositoryPath } from '../config/hosts.ts';
 import type { LedgerEntry } from '../stats/ledger.ts';
@@ -58,7 +58,9 @@ export function frontPage(page: FrontPage): Page {
       <p class="lead">${WHAT.join(' ')}</p>
       ${status(page)}
       ${page.botProblems.map(({ hostName, problem }) =>
-        statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`),
+        isOfApp(problem)
+          ? ''
+          : statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`),
       )}
       ${page.isHostEmbedded ? statusLine('warn', TRIAL) : ''}
       <section class="card" aria-label="Repository">${repositoryForm(page)}</section>
@@ -86,9 +88,9 @@ function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
 
 /**
  * Consequences for visitors, in words that follow the host's name. The alert tells the operator
- * more.
+ * more. What is wrong with the App changes nothing for them.
  */
-const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+const BOT_PROBLEMS: Readonly<Record<Exclude<TokenProblem, AppProblem>, string>> = {
   suspended: 'has suspended the bot’s account: pushes, comments and issues fail until that ends',
   hidden: 'hides the bot’s account: nobody else sees its pull requests, comments and issues until that ends',
   rejected: 'refuses the bot’s token: pushes, comments and issues fail until there is a new one',

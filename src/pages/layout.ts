@@ -81,7 +81,7 @@ export function unlistedPage(
 }
 
 /** Fills escaped values into HTML of our own where it has `{{name}}`. */
-export function filled(text: string, values: Readonly<Record<string, string | number>> = {}): Html {
+export function filled(text: string, values: Readonly<Record<string, string | number | Html>> = {}): Html {
   const pieces = text.split(/\{\{(\w+)\}\}/);
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
 }

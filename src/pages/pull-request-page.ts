@@ -8,8 +8,8 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.ts';
 import type { PullRequestStage } from '../durable/pull-request/stages.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
-import { countsText } from '../push/judge/updated-commits.ts';
-import { shellWord } from '../push/reply/banner.ts';
+import { countsText } from '../text/commit-changes.ts';
+import { shellWord } from '../push/reply/commands.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import {
   conversationItems,
@@ -21,7 +21,7 @@ import {
 import FOLLOWING_HTML from './fragments/following.html';
 import WITHDRAWAL_HTML from './fragments/withdrawal.html';
 import { card, dotted, filled, folded, hostLine, type Html, type Page, visibleText } from './layout.ts';
-import { CHANGE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from './remote-paths.ts';
+import { CHANGE_FORM, FILE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from './remote-paths.ts';
 
 interface PullRequestPage {
   readonly pullRequest: PullRequestView;
@@ -199,7 +199,10 @@ function replyPath({ pullRequest, conversation, takesReplies }: PullRequestPage)
 function updating(page: PullRequestPage): Html | '' {
   const command = updateCommand(page);
   if (command === null) return '';
-  return folded('update', 'Update it with Git', commandBlock(command.what, command.line));
+  const form = `${remoteOf(page.pullRequest)}${FILE_FORM}?pr_hash=${page.pullRequest.prHash}`;
+  const content = html`${commandBlock(command.what, command.line)}
+    <p>No way to push? <a href="${form}">Send a bundle or a patch</a> with all its commits.</p>`;
+  return folded('update', 'Update it with Git', content);
 }
 
 function withdrawing(page: PullRequestPage): Html | '' {

@@ -62,6 +62,8 @@ interface RemotePage {
    * The newest open issues and pull requests of anybody; undefined: there is no use in them here.
    */
   readonly openThreads: readonly ListedThread[] | null | undefined;
+  /** Where its maintainers can install the App; null: nowhere. */
+  readonly app: string | null;
 }
 
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
@@ -89,11 +91,15 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
       ${pullRequestList(page)}
       <p class="soft small">
         You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,
-        what to set for workflows, and how to say no.
+        what to set for workflows, and how to say no. ${page.app === null ? '' : appLine(page.app)}
       </p>
     </main>`,
   };
 }
+
+const appLine = (address: string): Html =>
+  html`Or <a href="${safeUrl(address)}" rel="noreferrer">install its App</a>, and what comes is written by an
+    account of your repository’s own, which you can remove.`;
 
 const SUSPENDED = 'Pushes are suspended at the moment. Try again in 15 minutes.';
 

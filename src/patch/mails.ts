@@ -6,7 +6,8 @@
  */
 import { fromLatin1, latin1 } from '../git/bytes.ts';
 import type { CommitIdentity } from '../git/objects/commit.ts';
-import { Lines } from './lines.ts';
+import { WITHOUT_LINE_ENDS } from '../git/wire/bundle.ts';
+import { LINE_FEED, Lines } from './lines.ts';
 import { malformed, tooMuch } from './patch-error.ts';
 
 export interface PatchMail {
@@ -34,7 +35,10 @@ export function isPlainDiff(patch: Uint8Array): boolean {
     throw malformed('This is a bundle. Send it to /bundle instead of /patch.');
   if (/^[^\n]*\r\n/.test(beginning))
     throw malformed(`A program has changed the line ends of this patch. ${MAKE}`);
-  if (beginning.startsWith('diff --git ')) return true;
+  const isDiff = beginning.startsWith('diff --git ');
+  if ((isDiff || beginning.startsWith('From ')) && !patch.includes(LINE_FEED))
+    throw malformed(WITHOUT_LINE_ENDS);
+  if (isDiff) return true;
   if (/^(?:From |[A-Za-z-]{1,60}:)/.test(beginning)) return false;
   throw malformed(`This is neither a patch nor a diff of Git. ${MAKE}`);
 }

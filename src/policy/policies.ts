@@ -9,31 +9,23 @@
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config/config.ts';
-import { botLogin, openHostAccess } from '../host-access.ts';
+import { botLogin, type LoginScope, openHostAccess } from '../host-access.ts';
 import type { Env } from '../env.ts';
 import type { SaidWords } from '../events/hear.ts';
-import { decodeUtf8, utf8 } from '../git/bytes.ts';
-import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { entryNamed, kindOf } from '../git/objects/tree.ts';
-import type { FileAnswer, Repository } from '../host/code-host.ts';
+import type { Repository } from '../host/code-host.ts';
 import { openRepositories, type RepositoryHost } from '../host/open.ts';
 import { OWNERS_REPOSITORY } from '../host/kinds.ts';
-import { GitTransport } from '../host/git/git-transport.ts';
-import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/rest/reads.ts';
 import { HostError, unlessMissing } from '../words/host-error.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { feedOf, readFrom } from '../objects.ts';
-import type { Http } from '../outgoing/http-client.ts';
 import { systemClock } from '../isolate/clock.ts';
 import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
 import { within } from '../isolate/within.ts';
-import { isolateMemory } from '../isolate/memory-budget.ts';
-import { findPath, type Folder, heldReads, readBlob, readCommit } from '../upstream/tree-reader.ts';
-import { MOST_WORKFLOW_BYTES, type ReadAll } from './gates.ts';
-import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-files.ts';
+import type { ReadAll } from './gates.ts';
+import { type FilesHost, readCommunityFiles } from './community-files.ts';
 import {
   closedTo,
   OPEN_POLICY,
@@ -43,6 +35,7 @@ import {
   withCommunity,
   withWords,
 } from './policy.ts';
+import { publicFiles, readAll, withPublicTransport } from './public-files.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
@@ -50,8 +43,6 @@ const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
 const PATIENCE_MS = 20_000;
 /** How long a push waits for what only warns. */
 const GATES_PATIENCE_MS = 5_000;
-/** The largest answer with workflows and guidelines. */
-const MAX_GATES_BYTES = 256 * 1024;
 
 /** The parts that all questions for a policy share. */
 const QUESTION = { freshMs: POLICY_FRESH_MS, nothing: null, patienceMs: PATIENCE_MS } as const;
@@ -241,120 +232,25 @@ function nameless(cause: unknown): never {
   throw new Error('the name of the bot is not known', { cause });
 }
 
-export function openPolicies(
-  env: Pick<
-    Env,
-    | 'LAST_KNOWN'
-    | 'HISTORY'
-    | 'SERVICE_SECRET'
-    | 'LOCATION_HINT'
-    | 'HOST_ACCOUNTS'
-    | 'GUARD'
-    | 'NOTIFICATION_FEED'
-  >,
-  config: Config,
-  host: HostConfig,
-  logger: Logger,
-  http: Http,
-): Policies {
+interface PolicyScope extends LoginScope {
+  readonly env: LoginScope['env'] & Pick<Env, 'LAST_KNOWN'>;
+  readonly config: Config;
+  readonly logger: Logger;
+}
+
+export function openPolicies(scope: PolicyScope): Policies {
+  const { env, config, host, logger, http } = scope;
   const onFailure = (error: unknown) => logger.warn('a policy could not be read', { error });
   const lastKnown = openLastKnown(env, config, onFailure);
-  const withTransport = <T>(use: (transport: GitTransport, memory: Memory) => Promise<T>): Promise<T> =>
-    withPublicTransport(host, http, use);
   const policyHost: PolicyHost = {
-    repositories: openRepositories(openHostAccess(env, config, host, http)),
+    repositories: openRepositories(openHostAccess(scope)),
     publicFiles: (name, read) =>
-      withTransport(async (transport, memory) => read(await publicFiles(transport, memory, name))),
-    readAll: (name, oids) => withTransport((transport, memory) => readAll(transport, memory, name, oids)),
+      withPublicTransport(host, http, async (...opened) => read(await publicFiles(...opened, name))),
+    readAll: (name, oids) => withPublicTransport(host, http, (...opened) => readAll(...opened, name, oids)),
     pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
     // The login is cached for a month, so that a page costs the account no call.
-    botLogin: async () => (host.token === null ? null : await botLogin(env, config, host, http, true)),
+    botLogin: async () => (host.token === null ? null : await botLogin(scope, true)),
     said: (name, id) => readFrom(() => feedOf(env, host.key).said(name, id)),
   };
   return new Policies(policyHost, host, lastKnown);
-}
-
-/** Opens a host's Git as the public sees it, without the account, and counts what is read. */
-export async function withPublicTransport<T>(
-  { url }: Pick<HostConfig, 'url'>,
-  http: Http,
-  use: (transport: GitTransport, memory: Memory) => Promise<T>,
-): Promise<T> {
-  const memory = isolateMemory.open(systemClock, 'policies');
-  try {
-    return await use(new GitTransport(new SmartHttp(url, null, http), systemClock, memory, null), memory);
-  } finally {
-    memory.end();
-  }
-}
-
-/**
- * Opens the files at the tip of the default branch, with at most three small requests one by one;
- * folders are kept. It and its methods reject with the transport's errors (HostError
- * `missing`: the public sees no such repository; ProtocolError: the host does not send what was
- * asked for), and with an Error if REST has to be asked: for a too large folder, or a symbolic
- * link.
- * @param memory counts what is read.
- */
-export async function publicFiles(
-  transport: Pick<GitTransport, 'listRefs' | 'readObjects'>,
-  memory: Memory,
-  repository: RepositoryName,
-): Promise<FilesHost> {
-  const { headTip } = await transport.listRefs(repository, ['HEAD'], 'upstream');
-  if (headTip === null)
-    return {
-      list: async () => new Map(),
-      file: async () => ({ kind: 'missing' }),
-      readAll: async () => null,
-    };
-  const read = heldReads((request, most) => transport.readObjects(repository, request, most), memory);
-  const { tree } = await readCommit(read, headTip);
-  const root = await folderOf(tree);
-  const known = new Map([['', Promise.resolve(root)]]);
-
-  async function folderOf(oid: string): Promise<Folder> {
-    const found = await findPath(read, oid, []);
-    if (found.kind !== 'folder') throw new Error('a folder is too large');
-    return found.folders.at(-1) ?? [];
-  }
-
-  /** Reads the root, or a folder right below it. */
-  function folder(name: string): Promise<Folder> {
-    const entry = entryNamed(root, utf8(name));
-    const isFolder = entry !== undefined && kindOf(entry) === 'folder';
-    const reading = known.get(name) ?? (isFolder ? folderOf(entry.oid) : Promise.resolve([]));
-    known.set(name, reading);
-    return reading;
-  }
-
-  return {
-    async list(name) {
-      const names = (await folder(name)).flatMap((entry): [string, Oid][] => {
-        const text = decodeUtf8(entry.name);
-        return text === null ? [] : [[kindOf(entry) === 'folder' ? `${text}/` : text, entry.oid]];
-      });
-      return new Map(names);
-    },
-    async file(path): Promise<FileAnswer> {
-      const slash = path.lastIndexOf('/');
-      const entry = entryNamed(await folder(path.slice(0, Math.max(0, slash))), utf8(path.slice(slash + 1)));
-      if (entry === undefined) return { kind: 'missing' };
-      const kind = kindOf(entry);
-      if (kind === 'symlink') throw new Error('a file is a symbolic link');
-      const content = kind === 'file' ? await readBlob(read, entry.oid, MAX_LIST_BYTES) : null;
-      return content === null ? { kind: 'unreadable' } : { kind: 'file', content };
-    },
-    readAll: (oids) => readAll(transport, memory, repository, oids),
-  };
-}
-
-function readAll(
-  transport: Pick<GitTransport, 'readObjects'>,
-  memory: Memory,
-  repository: RepositoryName,
-  wants: readonly Oid[],
-): ReturnType<ReadAll> {
-  const read = heldReads((request, most) => transport.readObjects(repository, request, most), memory);
-  return read({ wants, filesBelowBytes: MOST_WORKFLOW_BYTES }, MAX_GATES_BYTES);
 }

@@ -10,8 +10,8 @@ import type { Http } from '../outgoing/http-client.ts';
 import { HostError } from '../words/host-error.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { type FilesHost, securityPath } from './community-files.ts';
-import { publicFiles, withPublicTransport } from './policies.ts';
 import { nothingAccepted, type Policy, policyRefusal, stopSentence } from './policy.ts';
+import { publicFiles, withPublicTransport } from './public-files.ts';
 
 /** How much of the file a page shows. */
 const MAX_SHOWN_CHARACTERS = 16 * 1024;
@@ -39,8 +39,8 @@ export async function securityPolicyOf(
 ): Promise<SecurityPolicy> {
   const owners = { owner: repository.owner, name: OWNERS_REPOSITORY[host.kind] };
   const read = (name: RepositoryName) =>
-    withPublicTransport(host, http, async (transport, memory) =>
-      securityFileIn(await publicFiles(transport, memory, name), name),
+    withPublicTransport(host, http, async (...opened) =>
+      securityFileIn(await publicFiles(...opened, name), name),
     );
   try {
     const own = await read(repository);

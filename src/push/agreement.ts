@@ -5,6 +5,7 @@
  */
 import { undatedOf } from '../durable/pull-request/record.ts';
 import type { Oid } from '../git/objects/oid.ts';
+import { setAside, takeBack } from '../spool/set-aside.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { linesOf } from '../words/finding.ts';
 import { codesOf, newWarnings, unconfirmed } from './consent.ts';
@@ -14,9 +15,8 @@ import type { JudgedPush } from './judge-push.ts';
 import { UNKNOWN_HASH } from './judge/destination.ts';
 import type { PushRun } from './push-run.ts';
 import type { Received } from './receive/receive.ts';
-import { repeatCommand } from './reply/banner.ts';
+import { repeatCommand } from './reply/commands.ts';
 import { Refusal } from './reply/refusal.ts';
-import { setAside, takeBack } from './set-aside.ts';
 import { isUpdate } from './verdict.ts';
 
 /**

@@ -4,8 +4,6 @@
  * judge/judge.ts; the push itself is the same.
  * Proved by test/e2e/delayed/delayed-changes.test.ts and test/e2e/push/warning-wait.test.ts.
  */
-import { datesOf, undatedOf } from '../durable/pull-request/record.ts';
-import { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
@@ -16,20 +14,21 @@ import { type ClaimedUpdate, missingKey, type PushRun } from './push-run.ts';
 import { fewInMemory, type StoredEntries } from './receive/receive.ts';
 import { Refusal } from './reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type Publishable, type PushedWork } from './verdict.ts';
-import { askPlace, type BornUpstream, bornUpstream, findBase } from './judge/destination.ts';
+import { type BornUpstream, bornUpstream, findBase } from './judge/base-branch.ts';
+import { askPlace } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import {
-  gitQuestions,
+  GitQuestions,
   lookUpPlace,
   lookUpUpstream,
   type Place,
-  placeQuestions,
-  replaceableTip,
+  PlaceQuestions,
   type Upstream,
 } from './judge/questions.ts';
 import { workflows } from './judge/rules/changes.ts';
+import { replaceableTip } from './judge/updated-branch.ts';
 import { branchesHolding } from './judge/what-it-is.ts';
-import { isUnrelated, unrelated } from './judge/work.ts';
+import { commitsNow, isUnrelated, unrelated } from './judge/work.ts';
 
 /** A push as it was judged before. */
 export interface JudgedBefore {
@@ -68,6 +67,8 @@ export interface Present {
 export interface JudgedAgain {
   readonly push: Publishable;
   readonly claim: ClaimedUpdate | null;
+  /** Whether upstream has a commit, as far as its history was listed. */
+  readonly isUpstreams: (oid: Oid) => boolean;
   readonly findings: readonly Finding[];
 }
 
@@ -81,7 +82,7 @@ export async function lookAgain(run: PushRun, { prHash }: PushedWork): Promise<P
     steps.run('lookup', () => host.botLogin()),
   ]);
   const { repository } = looked;
-  const place = { ...looked, ask: placeQuestions(run, { repository }, botLogin) };
+  const place = { ...looked, ask: new PlaceQuestions(run, repository, botLogin) };
   return { listed, upstream: { ...upstream, repository }, place, botLogin };
 }
 
@@ -128,12 +129,12 @@ async function judgedNow(
   const born = bornUpstream(upstream, branchOf(work.base));
   const current = isUpdate(asked) ? (found?.pullRequest.base ?? null) : null;
   const base = await baseNow(place, born, work, current);
-  const git = gitQuestions(run, upstream);
+  const git = new GitQuestions(run, upstream);
   const history = git.history([base, born.defaultBranch]);
   await reachBoundary(run, work, history);
   const boundary = new Set(work.boundary);
   const where = { base, defaultBranch: born.defaultBranch, isQuiet: false };
-  if (await isUnrelated(boundary, history, where, git.isApart))
+  if (await isUnrelated(boundary, history, where, git))
     throw unrelated(base, run.settings.remoteUrl(run.target), work.boundary[0]);
   const named = found && {
     ...found,
@@ -146,7 +147,8 @@ async function judgedNow(
     await findings.run(() => workflows(changed, repository, policy));
   }
   const held = branchesHolding(history, boundary, base, born.defaultBranch);
-  return { claim, push: { ...work, ...open, base, named, upstream: held } };
+  const isUpstreams = (oid: Oid) => history.isKnown(oid);
+  return { claim, push: { ...work, ...open, base, named, upstream: held }, isUpstreams };
 }
 
 const branchOf = ({ name }: Ref): string => name.slice('refs/heads/'.length);
@@ -215,9 +217,7 @@ async function tipNow(
   async function standsOn(oid: Oid | null): Promise<boolean> {
     if (oid === null) return false;
     const { settings, host } = run;
-    const identity = { name: botLogin, email: settings.anonEmail };
-    const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
-    const made = AnonymousCommits.make(work.commits, identity, dateOf, settings.signingKey, host.memory);
-    return (await made).has(oid);
+    const bot = { name: botLogin, email: settings.anonEmail };
+    return (await commitsNow([work.commits, bot, claim, 0], settings.signingKey, host.memory)).has(oid);
   }
 }

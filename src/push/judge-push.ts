@@ -12,11 +12,11 @@ import { type Circumstances, type Records, UNKNOWN_HASH } from './judge/destinat
 import { Findings, refusalOf } from './judge/findings.ts';
 import { type Judged, judge } from './judge/judge.ts';
 import {
-  gitQuestions,
+  GitQuestions,
   lookUpPlace,
   lookUpUpstream,
   type Place,
-  placeQuestions,
+  PlaceQuestions,
   type Upstream,
 } from './judge/questions.ts';
 import { previewOf } from './preview.ts';
@@ -59,7 +59,7 @@ export async function judgePush(
       throw findings.endedBy(error, run.settings.client);
     },
   );
-  const git = gitQuestions(run, upstream);
+  const git = new GitQuestions(run, upstream);
   const { findings, ...judged } = await judge(received, upstream, place, circumstances, git);
   const { work, compared } = judged;
   if (compared?.found?.state === 'open') run.reply.noteSame(compared.found);
@@ -127,7 +127,7 @@ async function lookAround(
     run.steps.run('lookup', () => host.botLogin(isQuiet)),
   ]);
   const upstream = { ...listedRefs, repository: looked?.repository ?? listedRefs.repository };
-  const place = looked && { ...looked, ask: placeQuestions(run, upstream, botLogin) };
+  const place = looked && { ...looked, ask: new PlaceQuestions(run, upstream.repository, botLogin) };
   const now = Math.floor(host.clock.now() / 1000);
   const isOpen = async () => isUpdateMeant || (listed !== null && (await store.isOpen(prHash ?? '')));
   const wasOpen = place === null && (await isOpen());

@@ -4,12 +4,12 @@
 import { AnonymousCommits, type DateOf } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { outgoingBytes } from '../git/pack/outgoing-pack.ts';
-import { textOf, wholeText } from '../text/pull-request-text.ts';
+import { namedText, textOf, wholeText } from '../text/pull-request-text.ts';
+import { changesText } from '../text/commit-changes.ts';
 import { linesOf } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
 import { refusalOf } from './judge/findings.ts';
 import type { Judged } from './judge/judge.ts';
-import { changesText } from './judge/updated-commits.ts';
 import { datesNow } from './judge/work.ts';
 import type { PushRun } from './push-run.ts';
 import type { ReceivedPack } from './receive/receive.ts';
@@ -27,6 +27,7 @@ const MOST_LISTED = 100;
 /** Findings to read below the texts: where names are in them, and what was searched. */
 const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched']);
 const SHOW = 'git log -p HEAD --not --remotes';
+const KEPT = '(stays as it is)';
 
 /** Facts that a preview shows besides the push itself. */
 interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'yes' | 'findings'> {
@@ -89,7 +90,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     updated,
     bytes,
   } = shown;
-  const { title, body } = wholeText(push, anonymous);
+  const { title, body } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
   const opened = push.isDraft ? 'a pull request as a draft' : 'a pull request';
@@ -100,9 +101,9 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     '',
     `  Repository:  ${fullName(push.repository)}`,
     `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
-    `  Title:       ${title}`,
-    `  Description:${body === '' ? ' (none)' : ''}`,
-    ...indented(body),
+    `  Title:       ${title ?? KEPT}`,
+    `  Description:${body === '' ? ' (none)' : body === null ? ` ${KEPT}` : ''}`,
+    ...indented(body ?? ''),
     '',
     `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
     ...messageLines(push.commits, anonymous, dateOf, body),
@@ -136,7 +137,7 @@ function messageLines(
   commits: PlannedCommits,
   anonymous: AnonymousCommits,
   dateOf: DateOf,
-  shown: string,
+  shown: string | null,
 ): string[] {
   const lines: string[] = [];
   let [left, count, bytes] = [MOST_SHOWN, 0, 0];

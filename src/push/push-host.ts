@@ -272,6 +272,8 @@ export interface PushSettings extends Pick<
 > {
   /** The person's Git client. */
   readonly client: GitClient;
+  /** Whether a page of another site pushes, as `Scope.isForeign` has it. */
+  readonly isForeign: boolean;
   /** The way in which the push came, for the commands in messages. */
   readonly door: 'git' | PostDoor;
   /** The end of a pull request's text, if the repository's policy asks for it. */

@@ -112,8 +112,8 @@ export function receivedHashOf(
     ...strips,
   ];
   const texts = [title, description, ai, issue];
-  const objects = [[...pack.kept.oids()].toSorted(), pack.entryCount, pack.objectBytes];
-  return store.hash('received', JSON.stringify([what, texts, objects]));
+  const objects = `[${pack.kept.sortedOids()},${pack.entryCount},${pack.objectBytes}]`;
+  return store.hash('received', `[${JSON.stringify(what)},${JSON.stringify(texts)},${objects}]`);
 }
 
 /**
@@ -293,7 +293,6 @@ export async function requireKey(
   if (prHash === null) return;
   if (prKey === null && use !== null) throw missingKey(use);
   if (prKey === null || (await store.isPrKey(prHash, prKey))) return;
-  throw new Refusal('pr-key', 'the pr-key is wrong', [
-    `This is not the key of ${prHash}. Each pull request has its own key: use the one that was shown with this pr-hash.`,
-  ]);
+  const why = `This is not the key of ${prHash}. Each pull request has its own key: use the one that was shown with this pr-hash.`;
+  throw new Refusal('pr-key', 'the pr-key is wrong', [why], { needs: ['pr-key=<key>'] });
 }

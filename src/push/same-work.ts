@@ -42,7 +42,7 @@ export interface ComparedAs {
   /** Whether it updates a pull request, and is not looked for in others. */
   readonly updates: boolean;
   /** The files that it began with; null: nobody has asked. */
-  readonly groundTree: Oid | null;
+  readonly boundaryTree: Oid | null;
 }
 
 type ComparedPush = Pick<PushedWork, 'commits' | 'entryCount'>;
@@ -55,12 +55,12 @@ type ComparedPush = Pick<PushedWork, 'commits' | 'entryCount'>;
 export async function compareWork(
   run: Compares,
   work: ComparedPush,
-  { repository, bot, updates, groundTree }: ComparedAs,
+  { repository, bot, updates, boundaryTree }: ComparedAs,
   earlier: Compared | null = null,
 ): Promise<Compared> {
   const { commits } = work;
   const undated = earlier?.undated ?? undatedOf(commits, bot);
-  const works = earlier?.works ?? (await worksOf(run, repository, work, groundTree, undated()));
+  const works = earlier?.works ?? (await worksOf(run, repository, work, boundaryTree, undated()));
   const found = updates ? null : await run.store.pullRequestWith(repository, works);
   if (!found) return { undated, works, found };
   const { last, ...pullRequest } = found;
@@ -77,30 +77,30 @@ function worksOf(
   { host, store }: Compares,
   repository: RepositoryName,
   { commits, entryCount }: ComparedPush,
-  groundTree: Oid | null,
+  boundaryTree: Oid | null,
   undated: AnonymousCommits,
 ): Promise<readonly (readonly string[])[]> {
   const first = Math.max(0, commits.length - MOST_COMMITS);
-  const grounds = groundsOf(commits);
+  const boundaries = boundariesOf(commits);
   const hashOf = async (what: string): Promise<string> =>
     (await store.hash('work', `${host.nameOf(repository)} ${what}`)).slice(0, HASH_LENGTH);
   const hashesOf = async (number: number): Promise<readonly string[]> => {
     const { tree } = commits.at(number);
     const byId = await hashOf(undated.idOf(number));
-    const isChanged = groundTree === null ? entryCount > 0 : tree !== groundTree;
-    return isChanged ? [await hashOf(`${grounds[number]} ${tree}`), byId] : [byId];
+    const isChanged = boundaryTree === null ? entryCount > 0 : tree !== boundaryTree;
+    return isChanged ? [await hashOf(`${boundaries[number]} ${tree}`), byId] : [byId];
   };
   return Promise.all(Array.from({ length: commits.length - first }, (_, place) => hashesOf(first + place)));
 }
 
 /** Finds upstream's commit on which each commit stands by its first parents; empty: on none. */
-function groundsOf(commits: PlannedCommits): readonly string[] {
-  const grounds: string[] = [];
+function boundariesOf(commits: PlannedCommits): readonly string[] {
+  const boundaries: string[] = [];
   for (const { parents } of commits) {
     const [parent = ''] = parents;
-    grounds.push(typeof parent === 'string' ? parent : (grounds[parent] ?? ''));
+    boundaries.push(typeof parent === 'string' ? parent : (boundaries[parent] ?? ''));
   }
-  return grounds;
+  return boundaries;
 }
 
 /**

@@ -5,7 +5,7 @@
  *   receive()    the commands, the limits, then the pack to its last byte → Arrival
  *   judgePush()  all that is wrong with it, at once; or → JudgedPush
  *   agreedOn()   its warnings are told before it is published; what may have changed is asked again
- *   decide       now, or later: before anything is written at the host
+ *   nowOrLater() before anything is written at the host
  *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
  *
@@ -16,30 +16,17 @@
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { Finding } from '../words/finding.ts';
-import { workBranch } from '../words/pr-hash.ts';
-import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import { agreedOn, commandWith } from './agreement.ts';
-import {
-  busyPlan,
-  type DelayPlan,
-  isFull,
-  keep,
-  mayWait,
-  planOf,
-  waitingFacts,
-  withAdvice,
-} from './delay/keep.ts';
+import { keep, mayWait, planOf, waitingFacts, withAdvice } from './delay/keep.ts';
+import { withReason } from './delay/unrecorded.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
-import { changesText } from './judge/updated-commits.ts';
-import { type JudgedPush, judgePush } from './judge-push.ts';
-import { enterNow } from './publish/live-attempt.ts';
-import { type Entered, type Publication, publish } from './publish/publish.ts';
-import { leavesWork, mayBeOpen } from './publish/delivery.ts';
-import type { Slot } from './push-host.ts';
+import { judgePush } from './judge-push.ts';
+import { nowOrLater, publishedNow } from './now-or-later.ts';
+import { leavesWork } from './publish/delivery.ts';
 import { type PushRun, requireKey, slotHashOf } from './push-run.ts';
-import { faultsIn, isDoubtful, type OptionFault } from './receive/push-options.ts';
+import { faultsIn, isDoubtful, type OptionFault, type PushOptions } from './receive/push-options.ts';
 import { type Announced, announced, type Received, readPushedPack } from './receive/receive.ts';
 import {
   type BannerFacts,
@@ -51,8 +38,7 @@ import {
 } from './reply/banner.ts';
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
-import { isUpdate } from './verdict.ts';
-import { withdraw } from './withdraw.ts';
+import { deletionLines, mendedWithdrawal, withdraw } from './withdraw.ts';
 
 /** The outcome of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
@@ -90,7 +76,7 @@ export async function receive(
   request: PushRequest | FaultyRequest,
   reader: ByteReader,
 ): Promise<Arrival> {
-  const { host, store, settings, reply } = run;
+  const { host, store, settings } = run;
   const startedAt = host.clock.now();
   const said = announced(request);
   const { options, parsed, taken, commandList } = said;
@@ -119,27 +105,49 @@ export async function receive(
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
-      if (options.preview) throw new Refusal('options', 'a withdrawal has no preview: leave out preview', []);
-      await requireKey(run, options, 'withdrawal');
-      await reply.note(...options.warnings);
+      await checkWithdrawal(run, options);
       return arrived({ kind: 'withdrawal', prHash });
     }
-    if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
+    if (taken === null) return arrived({ kind: 'nothing-taken', lines: deletionLines(run, said) });
     logged = 'push';
-    // Who wants to withdraw pushes nothing that could be judged.
-    if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
-    // Whoever cannot show the key hears nothing about the pull request.
-    if (isDoubtful(faults, 'pr-key')) refuseOptions(faults);
-    findings.add(refusedOptions(faults));
-    await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
-    await reply.note(...parsed.options.warnings);
+    await checkOptions(run, parsed.options, faults, findings);
     pack = await readPushedPack(reader, openSpool, host.memory);
     const received = { taken, commandList, options: parsed.options, faults, pack };
     return arrived({ kind: 'push', received });
   } catch (error) {
     await discard();
-    return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
+    const refusal = toRefusal(findings.endedBy(error, settings.client), settings.client);
+    return arrived(refusedAs(refusal, mendedWithdrawal(run, said, refusal)));
   }
+}
+
+/** @throws Refusal */
+async function checkWithdrawal(run: PushRun, options: PushOptions): Promise<void> {
+  if (options.preview)
+    throw new Refusal('options', 'a withdrawal has no preview: leave out preview', [], {
+      needs: ['withdraw'],
+    });
+  await requireKey(run, options, 'withdrawal');
+  await run.reply.note(...options.warnings);
+}
+
+/**
+ * Adds what is wrong with the options of a push to the findings of its pack.
+ * @throws Refusal if nothing more may be told, or the key is wrong
+ */
+async function checkOptions(
+  run: PushRun,
+  options: PushOptions,
+  faults: readonly OptionFault[],
+  findings: Findings,
+): Promise<void> {
+  // Who wants to withdraw pushes nothing that could be judged.
+  if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
+  // Whoever cannot show the key hears nothing about the pull request.
+  if (isDoubtful(faults, 'pr-key')) refuseOptions(faults);
+  findings.add(refusedOptions(faults));
+  await requireKey(run, options, run.settings.prUpdatePolicy === 'key' ? 'update' : null);
+  await run.reply.note(...options.warnings);
 }
 
 /** @throws Refusal */
@@ -189,7 +197,7 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return previewedAs(refusal, agreedCommand(run, task, refusal.preview.yes));
   });
   const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
-  const outcome = full === null ? attempted : refusedAs(full);
+  const outcome = await withLimitExplained(run, said, full === null ? attempted : refusedAs(full));
   if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
   await run.tell();
   tell(run, arrival, outcome);
@@ -207,6 +215,13 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     // connection.
     finalLine: refusal?.preview ? null : reason,
   };
+}
+
+/** Says in the refusal of an update why a limit of new pull requests counts for it. */
+async function withLimitExplained(run: PushRun, said: Announced, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind !== 'refused') return outcome;
+  const refusal = await withReason(run, said, outcome.refusal);
+  return refusal === outcome.refusal ? outcome : refusedAs(refusal);
 }
 
 /** @param command that passes once the rest is done; null: there is none. */
@@ -280,8 +295,8 @@ async function refusedByLimit(
   const isRefused = outcome.kind === 'refused' && !isOfLimits(outcome.refusal);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
   const { options } = said.parsed;
-  // Nobody is to think that a limit keeps them from withdrawing.
-  if (said.isWithdrawal || options.preview) return null;
+  // Nobody is to think that a limit keeps them from withdrawing, or from waiting for room.
+  if (said.isWithdrawal || options.preview || options.wait) return null;
   const { prHash } = options;
   if (prHash !== null && (await run.store.isOpen(prHash))) return null;
   const full = await run.limits.refuseFull(openingHash(run, said));
@@ -306,99 +321,12 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   const judged = await judgePush(run, received, planned);
   const agreed = await agreedOn(run, received, judged);
   const { findings } = agreed;
-  const decided = await decide(run, received, agreed, planned);
+  const decided = await nowOrLater(run, received, agreed, planned);
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view), findings);
   if (decided.kind === 'later')
     return delayed(await keep(run, received, { ...agreed, slot: decided.slot }, decided.plan), findings);
   const facts = await publishedNow(run, received, decided, agreed);
   return { kind: 'published', facts, findings, lines: bannerLines(facts) };
-}
-
-type Decided =
-  | { readonly kind: 'now'; readonly publication: Publication; readonly entered: Entered }
-  | { readonly kind: 'later'; readonly plan: DelayPlan; readonly slot: Slot | null }
-  /** The same push waits, and is published when that was to be. */
-  | { readonly kind: 'waits'; readonly view: DelayedView };
-
-/**
- * Decides whether the push is published now or later. Nothing has been written at the host yet.
- * @throws Refusal
- */
-async function decide(
-  run: PushRun,
-  { options, pack }: Received,
-  { work, place: says, slotHash, receivedHash, claim, updates, updated, compared }: JudgedPush,
-  planned: DelayPlan | null,
-): Promise<Decided> {
-  const { host, limits, settings, store } = run;
-  const slot = updates ? null : await limits.slot(slotHash);
-  const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, slot });
-  if (says === null) return later(planned ?? undefined);
-  const push = { ...work, ...says };
-  const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, updated, compared, slot };
-  try {
-    const finding = slot === null ? null : store.findWaiting(receivedHash);
-    // Without a slot, nothing is told of what is found.
-    finding?.catch(() => {});
-    run.consent.stillThere();
-    const entered = await enterNow(run, publication);
-    const view = await finding;
-    if (view === null) return { kind: 'now', publication, entered };
-    // Who has asked for a delay must not become public because a retry lacks the option.
-    await slot?.release();
-    return { kind: 'waits', view };
-  } catch (error) {
-    await slot?.release();
-    // Nothing was sent.
-    run.claims.failed(false);
-    if (!isFull(error)) throw error;
-    if (!mayWait(settings, options)) throw withAdvice(run, options, error);
-    return later();
-  }
-}
-
-/** @throws Refusal */
-async function publishedNow(
-  run: PushRun,
-  { options, taken }: Received,
-  { publication, entered }: Extract<Decided, { kind: 'now' }>,
-  { updated }: JudgedPush,
-): Promise<BannerFacts> {
-  const { settings } = run;
-  const { push, slot } = publication;
-  try {
-    const published = await publish(run, entered);
-    const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;
-    const { pullRequest, author, newRemarks } = published;
-    return {
-      updated: isUpdate(push),
-      changes: isUnchanged ? '' : updated && changesText(updated),
-      hasEdited,
-      isRepeated,
-      isDouble,
-      prUrl: pullRequest.url,
-      author,
-      branch: workBranch(prHash),
-      prHash,
-      key: prHash === push.prHash ? null : key,
-      prKey: settings.prUpdatePolicy === 'key' ? (key ?? '<key>') : null,
-      isSignedOff: push.isSignedOff,
-      stripsTrails: push.stripsTrails,
-      isSquashed: options.squash,
-      isDraft: push.isDraft,
-      base: options.base,
-      pageUrl: settings.pageUrl(prHash),
-      newRemarks,
-      subscribeUrl: settings.topicUrl(prHash),
-      remoteUrl: settings.remoteUrl(push.repository),
-      refName: taken.command.refName,
-      door: settings.door,
-    };
-  } catch (error) {
-    if (!mayBeOpen(error)) await slot?.release();
-    throw error;
-  }
 }
 
 function tell({ host, store, logger }: PushRun, { logged, startedAt }: Arrival, outcome: Outcome): void {

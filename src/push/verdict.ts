@@ -3,7 +3,8 @@
  * Proved by test/push/judge/judge.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';
-import type { PlannedCommits, PlannedText } from '../git/objects/planned-commits.ts';
+import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import type { PlannedText } from '../git/objects/stored-commit.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { HostPullRequest, Repository } from '../host/code-host.ts';
 import type { Limit } from '../limits/sliding-window.ts';

@@ -13,8 +13,38 @@ import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
 import type { PushHost } from './push-host.ts';
 import type { ClaimedUpdate, PushRun } from './push-run.ts';
+import { faultsIn, isDoubtful } from './receive/push-options.ts';
+import type { Announced } from './receive/receive.ts';
 import type { Withdrawn } from './reply/banner.ts';
+import { withdrawalCommand } from './reply/commands.ts';
 import { Refusal } from './reply/refusal.ts';
+
+/** Git wants a ref, and nothing is pushed to it. */
+const WITHDRAWN_REF = 'refs/heads/withdraw';
+
+/**
+ * The command of a withdrawal whose options are wrong or missing; null: it fails for something
+ * else, or none is meant.
+ */
+export function mendedWithdrawal(
+  { settings, target }: PushRun,
+  { isWithdrawal, parsed }: Announced,
+  { all }: Refusal,
+): string | null {
+  const isMeant = isWithdrawal || isDoubtful(faultsIn(parsed), 'withdraw');
+  if (!isMeant || !all.every(({ code }) => code === 'options' || code === 'pr-key')) return null;
+  const isKeyWrong = all.some(({ code }) => code === 'pr-key');
+  const { prHash, prKey } = parsed.options;
+  const to = { remoteUrl: settings.remoteUrl(target), refName: WITHDRAWN_REF, door: settings.door };
+  return withdrawalCommand(prHash, isKeyWrong ? null : prKey, to);
+}
+
+/** Tells somebody who deletes a branch, and names no pull request, what they may have meant. */
+export function deletionLines({ settings, target }: PushRun, { deletedRef }: Announced): readonly string[] {
+  if (deletedRef === null) return [];
+  const to = { remoteUrl: settings.remoteUrl(target), refName: WITHDRAWN_REF, door: settings.door };
+  return ['', 'To withdraw a pull request:', `  ${withdrawalCommand(null, null, to)}`];
+}
 
 interface Withdrawal extends Pick<HostPullRequest, 'number' | 'url' | 'fork'> {
   readonly prHash: string;

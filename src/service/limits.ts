@@ -104,7 +104,7 @@ export function deniedWords(
   denied: Denied,
   target: NamedTarget | null,
 ): string {
-  let why = `${hostNameOf(host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
+  let why = `${hostNameOf(host)} limits this service, which has almost reached that limit: networks and repositories that have used less come first`;
   if (target !== null && (denied.window === 'repository' || denied.window === 'thread')) why = target.words;
   if (target !== null && denied.window === 'comments') {
     const limit = limitText([commentsIn(config.limits.creations)]);

@@ -24,7 +24,8 @@ import type { RepositoryName } from '../words/repository-name.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { SealedKv } from '../secret/sealed-kv.ts';
 import { MAINTAINERS_PATH, pullRequestFooter } from '../text/footer.ts';
-import { HistoryCache, HistoryLister } from '../upstream/history-lister.ts';
+import { HistoryCache } from '../upstream/history-cache.ts';
+import { HistoryLister } from '../upstream/history-lister.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import { type HostScope, memoryFor } from './scope.ts';
 import { ISSUE_FORM, remotePath } from '../pages/remote-paths.ts';
@@ -61,8 +62,8 @@ export function pushHost(
   scope: HostScope,
   { timeoutMs, memory }: { readonly timeoutMs?: number; readonly memory?: MemoryHold } = {},
 ): PushHost {
-  const { env, config, host, http, logger } = scope;
-  const repositories = openRepositories(openHostAccess(env, config, host, http));
+  const { env, host, http } = scope;
+  const repositories = openRepositories(openHostAccess(scope));
   return {
     ...historyHost(scope, memory, repositories, timeoutMs),
     hostKey: host.key,
@@ -70,9 +71,8 @@ export function pushHost(
     repositories,
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
-    botLogin: (isQuiet) => botLogin(env, config, host, http, isQuiet),
-    policy: (repository, looked) =>
-      openPolicies(env, config, host, logger, http).of(repository, { looked, isUrgent: true }),
+    botLogin: (isQuiet) => botLogin(scope, isQuiet),
+    policy: (repository, looked) => openPolicies(scope).of(repository, { looked, isUrgent: true }),
     said: (repository) => readFrom(() => feedOf(env, host.key).said(repository, null)),
   };
 }
@@ -104,7 +104,7 @@ export function openPush(
     ...names
   }: PushOpening = {},
 ): PushRun {
-  const { config, host, logger, gitClient, addresses } = scope;
+  const { config, host, logger, gitClient, isForeign, addresses } = scope;
   const { shown, published } = addresses;
   const remote = (repository: RepositoryName): string => remotePath(host, repository);
   const settings: PushSettings = {
@@ -121,6 +121,7 @@ export function openPush(
     whenBusy: config.whenBusy,
     writeTimeoutMs: config.writeTimeoutMs,
     client: gitClient,
+    isForeign,
     door: 'git',
     pullRequestFooter: pullRequestFooter(addresses.frontPage, published + MAINTAINERS_PATH),
     hostUrl: host.url,

@@ -94,9 +94,8 @@ export class PullRequestSlot implements Slot {
 
   async take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void> {
     const { account, claim } = this.#owner;
-    const { env, config, host, http } = this.#scope;
     this.#target = await targetOf(this.#scope, repository, null, policyLimits);
-    this.#payer = await payerIn(env, config, host, http, repository);
+    this.#payer = await payerIn(this.#scope, repository);
     this.#claim = openingIn(this.#target, account, claim);
     await this.#reserve(this.#claim);
   }

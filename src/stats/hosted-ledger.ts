@@ -28,12 +28,15 @@ const pullRequestRow = z
   .object({ id: z.int(), host: text, owner: text, repo: text, pr_url: text, created_at: timestamp })
   .transform(({ pr_url: prUrl, created_at: createdAt, ...row }) => ({ ...row, prUrl, createdAt }));
 
-export function hostedLedger(
-  { url, key }: { readonly url: string; readonly key: string },
-  http: Http,
-): Ledger {
+/** Where the database is, and its public key. */
+interface HostedDatabase {
+  readonly url: string;
+  readonly key: string;
+}
+
+function openDatabase({ url, key }: HostedDatabase, http: Http): PostgrestClient {
   // An address without a path gets that of PostgREST at Supabase.
-  const db = new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
+  return new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
     headers: { apikey: key, Authorization: `Bearer ${key}` },
     // The client's own timeout ends with the headers, but a body could stall, too. Redirects are
     // not followed, because they would take the key elsewhere.
@@ -44,6 +47,10 @@ export function hostedLedger(
       }),
     retry: false,
   });
+}
+
+export function hostedLedger(database: HostedDatabase, http: Http): Ledger {
+  const db = openDatabase(database, http);
   return {
     async recordPullRequest({ host, owner, repo, prUrl, createdAt }) {
       const entry = {

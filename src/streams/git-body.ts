@@ -1,7 +1,7 @@
 /** Reads the bodies of Git's requests, and bounds what a compressed one may inflate to. */
 import type { Arrived, ChunkSource } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';
-import { type BodyLimits, chunksOf, limited, type LimitedSource } from './body.ts';
+import { type BodyLimits, chunksOf, LimitedSource } from './body.ts';
 import { BodyError } from './body-error.ts';
 
 /**
@@ -33,7 +33,7 @@ export function gitBody(request: Request, limits: GitBodyLimits): LimitedSource 
   const sent = chunksOf(body, { ...limits, of: request });
   if (!isGzip(headers.get('Content-Encoding') ?? '')) return sent;
   const inflated = gunzipped(sent, (cause) => new BodyError('damaged', cause));
-  return limited(withinRatio(inflated, limits.inflatedPerArrived), limits.maxBytes);
+  return new LimitedSource(withinRatio(inflated, limits.inflatedPerArrived), limits.maxBytes);
 }
 
 /**

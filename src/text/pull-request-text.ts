@@ -10,12 +10,8 @@ import {
   pullRequestText,
 } from '../git/objects/commit-message.ts';
 import { ZERO_OID } from '../git/objects/oid.ts';
-import {
-  type PlannedCommit,
-  type PlannedCommits,
-  type PlannedText,
-  withIds,
-} from '../git/objects/planned-commits.ts';
+import { type PlannedCommits, withIds } from '../git/objects/planned-commits.ts';
+import type { PlannedCommit, PlannedText } from '../git/objects/stored-commit.ts';
 import { footerProblem } from './footer-room.ts';
 import { readMarkdown } from './markdown.ts';
 

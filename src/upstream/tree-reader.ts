@@ -9,7 +9,9 @@ import { type Commit, parseCommit } from '../git/objects/commit.ts';
 import { pullRequestText } from '../git/objects/commit-message.ts';
 import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
+import type { GitTransport } from '../host/git/git-transport.ts';
 import { oneLine } from '../words/host-text.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
 import type { ObjectRequest } from '../git/wire/protocol-v2.ts';
@@ -21,6 +23,14 @@ export type ReadObjects = (
   request: ObjectRequest,
   maxBytes: number,
 ) => Promise<ReadonlyMap<Oid, KeptObject> | null>;
+
+/** Opens the objects of one repository. */
+export function readsOf(
+  transport: Pick<GitTransport, 'readObjects'>,
+  repository: RepositoryName,
+): ReadObjects {
+  return (...asked) => transport.readObjects(repository, ...asked);
+}
 
 export type Folder = readonly TreeEntry[];
 

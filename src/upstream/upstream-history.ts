@@ -9,7 +9,8 @@ import { SEVERAL_TIPS } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
-import type { HistoryLister, HistoryListing, HistoryPart } from './history-lister.ts';
+import type { HistoryListing } from './history-cache.ts';
+import type { HistoryLister, HistoryPart } from './history-lister.ts';
 
 /**
  * Maximum number of other branches that are examined. One request names them all, at 50 bytes each.

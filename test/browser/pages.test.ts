@@ -6,6 +6,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { Operator, OPERATOR } from '../e2e/support/operator.ts';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';
+import type { Page } from 'playwright-core';
 import { cutOff, describeInBrowser, useChromium } from './support/chromium.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
@@ -143,6 +144,19 @@ describeInBrowser('the front page', () => {
     },
   );
 
+  it('breaks an address on a telephone behind its slashes, also while it is typed', exhaustive, async () => {
+    const page = await chromium.newPage({ baseURL: bed.service.url });
+    await page.goto('/');
+    for (const typed of ['', 'octocat/hello', 'octocat/helloworld']) {
+      await page.getByLabel('Which repository').fill(typed);
+      for (const width of [360, 375, 390, 412]) {
+        await page.setViewportSize({ width, height: 844 });
+        // A browser also breaks behind hyphens.
+        expect((await lineEnds(page)).join('')).toMatch(/^[ /-]+$/);
+      }
+    }
+  });
+
   it('follows what is typed, and copies a command', exhaustive, async () => {
     const page = await chromium.newPage({
       baseURL: bed.service.url,
@@ -170,6 +184,25 @@ describeInBrowser('the front page', () => {
     expect(await cutOff(page)).toEqual([]);
   });
 });
+
+/** The last characters of the lines of commands, but of the last line. */
+function lineEnds(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`[...document.querySelectorAll('.command code')].flatMap((code) => {
+    const range = document.createRange();
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    const shown = [];
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+      for (let at = 0; at < node.data.length; at++) {
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        const box = [...range.getClientRects()].at(-1);
+        shown.push({ character: node.data[at], line: box === undefined ? null : Math.round(box.bottom) });
+      }
+    const seen = shown.filter(({ line }) => line !== null);
+    return seen.flatMap(({ character, line }, at) =>
+      at + 1 < seen.length && seen[at + 1].line > line ? [character] : []);
+  })`);
+}
 
 function commands(path: string): string[] {
   const remote = `${bed.service.url}/v1/gh/${path}`;

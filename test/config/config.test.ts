@@ -346,7 +346,9 @@ describe('the hosted database', () => {
     expect(parseConfig({})).toMatchObject({ warnings: [] });
     expect(parseConfig({ DB_URL: 'https://db.example.org', DB_KEY: 'k' })).toMatchObject({ warnings: [] });
   });
+});
 
+describe('a limit', () => {
   it.each([
     ['1/1s', [{ most: 1, withinMs: 1000 }]],
     [
@@ -356,7 +358,7 @@ describe('the hosted database', () => {
         { most: 10_000, withinMs: 86_400_000 },
       ],
     ],
-  ])('takes %s for a limit', (text, limits) => {
+  ])('may be %s', (text, limits) => {
     expect(configOf({ LIMIT_COMMENTS: text }).limits.comments).toEqual(limits);
   });
 
@@ -378,14 +380,14 @@ describe('the hosted database', () => {
     '1e99/1h',
     '5/hour/day',
     'Infinity/1h',
-  ])('does not take %s for a limit, and says how one looks', (text) => {
+  ])('is not %s, and the problem says how one looks', (text) => {
     expect(messagesOf({ LIMIT_PUSHES: text })).toEqual([
       expect.stringMatching(/^LIMIT_PUSHES is ".*": it must be one to 4 limits .* such as 60\/1m,240\/1h/),
     ]);
   });
 
   it.each(OPEN_LIMIT_NAMES.map((name) => OPEN_LIMITS[name].variable))(
-    'names %s if it is no limit',
+    'is named where it is none: %s',
     (variable) => {
       for (const nonsense of ['-5/1m', 'many', '0', '1e99', '5/hour/day'])
         expect(messagesOf({ [variable]: nonsense })).toEqual([
@@ -394,7 +396,7 @@ describe('the hosted database', () => {
     },
   );
 
-  it('limits pull requests and issues at github.com, and at another host only as it is told', () => {
+  it('of pull requests and issues counts at github.com, and at another host only where one is given', () => {
     const openings = (env: Record<string, string>) => configOf(env).limits.openings;
     const other = { HOSTING_URL: 'https://git.test' };
     const set = [{ most: 7, withinMs: 60_000 }];
@@ -405,7 +407,7 @@ describe('the hosted database', () => {
     expect(config.hosts.map((host) => accountLimits(config, host).openings)).toEqual([set, []]);
   });
 
-  it('limits what the bot account creates within an hour at most, as it is counted no longer', () => {
+  it('of what the bot account creates is within an hour at most, as it is counted no longer', () => {
     expect(configOf({ LIMIT_CREATIONS: '9/60m' }).limits.creations).toEqual([
       { most: 9, withinMs: 3_600_000 },
     ]);
@@ -414,7 +416,9 @@ describe('the hosted database', () => {
         'counts from 1 to 10000, each within a duration of at most 1h',
     ]);
   });
+});
 
+describe('the configuration', () => {
   it('warns of alerts whose buttons lead nowhere', () => {
     const topic = { NOTIFY_ADMIN_TOPIC: 'ops' };
     expect(parseConfig(topic)).toMatchObject({

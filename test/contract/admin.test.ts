@@ -146,12 +146,7 @@ describe('in panic mode', () => {
     expect(explanation).toMatch(/retry in 15 minutes/);
     expect(errors).toEqual(['push rejected: service temporarily suspended']);
     expect(report.filter((line) => line.startsWith('ok '))).toEqual([]);
-    expect(
-      host
-        .asked(/./)
-        .slice(before)
-        .filter(({ path }) => !path.includes('notifications')),
-    ).toEqual([]);
+    expect(host.causedSince(before)).toEqual([]);
   });
 
   it('the probe of Git is no push', async () => {

@@ -249,14 +249,23 @@ describe('the log in JSON', () => {
       'CF-Connecting-IP': '203.0.113.8',
       Referer: 'https://home.example/ada',
     };
-    host.intercept = ({ path }) => (path.startsWith('/api/repos/octo/broken') ? 'hang-up' : null);
+    await host.createRepository('octo', 'broken');
+    const refusal = { status: 403, json: { message: 'No.' } };
+    host.intercept = ({ method, path }) => {
+      if (!path.includes('octo/broken')) return null;
+      return method === 'POST' ? refusal : path.includes('info/refs') ? 'hang-up' : null;
+    };
+    const before = lines().length;
     await Promise.all([
       get('/nowhere', headers),
       get('/v1/gh/octo/broken/info/refs?service=git-receive-pack', headers),
+      get('/v1/gh/octo/broken/info/refs?service=git-upload-pack', headers),
       send(`${service.url}/v1/gh/octo/broken/issues/anonymous`, { headers, json: { title: 'a', body: 'b' } }),
       send(`${service.url}/admin/panic`, { headers, json: { password: 'x', active: true } }),
     ]);
     host.intercept = () => null;
+    // What the host did not answer, and what it refused.
+    await expect.poll(() => lines().length).toBeGreaterThan(before + 1);
     const text = service.stdout() + service.stderr();
     for (const word of ['Netscape', '203.0.113', 'home.example', 'octo/broken'])
       expect(text).not.toContain(word);

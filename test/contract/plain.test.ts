@@ -88,7 +88,7 @@ describe('metrics without a key', () => {
 
   it('are live', async () => {
     const first = await uptime();
-    await expect.poll(uptime, { timeout: 5_000 }).not.toBe(first);
+    await expect.poll(uptime).not.toBe(first);
   });
 });
 
@@ -230,8 +230,8 @@ describe('one client', () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: service.hostUrl };
     for (const body of ['act=comment&text=Nice.', 'act=close'])
       expect((await send(prUrl, { body, headers })).status).toBe(303);
-    await expect.poll(() => told(/comment/i), { timeout: 20_000 }).toHaveLength(1);
-    await expect.poll(() => told(/closed/i), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => told(/comment/i)).toHaveLength(1);
+    await expect.poll(() => told(/closed/i)).toHaveLength(1);
   });
 });
 

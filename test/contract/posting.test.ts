@@ -158,11 +158,7 @@ async function refused(url: string, sent: Sent, status: number, message: string)
   const before = host.requests.length;
   const answer = await send(url, { method: 'POST', from: newClient(), ...sent });
   expectError(answer, status, message);
-  // Each minute, the service looks for news by itself.
-  const asked = host.requests
-    .slice(before)
-    .filter(({ path }) => !/^\/api\/(?:notifications|users?)\b/.test(path));
-  expect(asked).toEqual([]);
+  expect(host.causedSince(before)).toEqual([]);
 }
 
 describe('a comment is refused', () => {

@@ -36,7 +36,7 @@ const sorted = (entries: readonly TreeEntry[]) =>
   entries.toSorted((one, other) => Buffer.compare(key(one), key(other)));
 
 describe('a folder', () => {
-  const name = fc.constantFrom('a', 'a.b', 'a-b', 'a0', 'ab', 'b', '\u00e9', 'B', 'a/'.slice(0, 1));
+  const name = fc.constantFrom('a', 'a.b', 'a-b', 'a0', 'ab', 'b', '\u00e9', 'B');
   const mode = fc.constantFrom('40000', '100644', '100755', '120000', '160000', '100664');
 
   it('is the same again when it is read and written', () => {

@@ -1,7 +1,8 @@
 /** Changes that leave with a delayed push, of which the host learns nothing by being asked. */
 import { describe, expect, it } from 'vitest';
 import { difference as differ } from '../../src/edit/lines.ts';
-import { type PlannedCommit, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
+import { PlannedCommits } from '../../src/git/objects/planned-commits.ts';
+import type { PlannedCommit } from '../../src/git/objects/stored-commit.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import { type Changes, changesOf } from '../../src/edit/changes.ts';

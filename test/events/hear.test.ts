@@ -2,18 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { hear, type Listener, type Stance, WHOLE } from '../../src/events/hear.ts';
 import type { Remark, Repository, Role } from '../../src/host/code-host.ts';
+import { REPOSITORY } from '../host/support/repository.ts';
 
 const BOT = { id: 1, login: 'veil-bot' };
 const NAME = { owner: 'octo', name: 'hello' };
-const REPOSITORY: Repository = {
-  ...NAME,
-  id: 7,
-  networkId: 7,
-  isPrivate: false,
-  isArchived: false,
-  pullRequests: 'all',
-  sizeKb: 1,
-};
 const THREAD = 3;
 const PEOPLE: Readonly<Record<string, number>> = { octo: 2, mona: 3, lisa: 4, eve: 5 };
 const STANDINGS: Readonly<Record<string, string>> = { octo: 'OWNER', mona: 'MEMBER', lisa: 'COLLABORATOR' };

@@ -3,6 +3,7 @@ import { readHookDelivery } from '../../src/events/hook-delivery.ts';
 
 const repository = { full_name: 'octo/hello', owner: { login: 'octo' }, private: false };
 const name = { owner: 'octo', name: 'hello' };
+const named = { ...name, id: null };
 
 describe('a thread', () => {
   it('is that of a comment, with whom it mentions', () => {
@@ -42,8 +43,8 @@ describe('an installation', () => {
   const installation = { id: 1 };
 
   it('names each repository in which something may have changed', () => {
-    const repositories = [repository, { full_name: 'octo/other' }];
-    const both = [name, { owner: 'octo', name: 'other' }];
+    const repositories = [repository, { full_name: 'octo/other', id: 9 }];
+    const both = [named, { owner: 'octo', name: 'other', id: 9 }];
     expect(readHookDelivery({ action: 'deleted', installation, repositories })).toEqual({
       kind: 'installation',
       repositories: both,
@@ -55,7 +56,7 @@ describe('an installation', () => {
     });
     expect(readHookDelivery({ action: 'renamed', installation, repository })).toEqual({
       kind: 'installation',
-      repositories: [name],
+      repositories: [named],
     });
   });
 

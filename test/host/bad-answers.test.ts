@@ -22,20 +22,12 @@ import type { HostKind } from '../../src/host/kinds.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
+import { REPOSITORY } from './support/repository.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 import { pktText } from '../support/pkt-line.ts';
 
 const NAME = { owner: 'octo', name: 'hello' };
-const REPOSITORY = {
-  ...NAME,
-  id: 7,
-  networkId: 7,
-  isPrivate: false,
-  isArchived: false,
-  pullRequests: 'all',
-  sizeKb: 1,
-} as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
 const HEAD = { owner: 'bot', branch: 'anon-1' };

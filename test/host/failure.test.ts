@@ -16,6 +16,7 @@ import {
 } from '../../sandbox/known-answers.ts';
 import { type KnownLimit, knownLimits } from '../../sandbox/known-limits.ts';
 import { ACCOUNT } from './support/back-off.ts';
+import { REPOSITORY } from './support/repository.ts';
 import { API, PatientClock, ScriptedHost } from './support/scripted-host.ts';
 
 const MINUTE_MS = 60_000;
@@ -24,16 +25,6 @@ const NOW = Date.parse('2026-11-22T12:00:00Z');
 const HOST_NOW = new Date('2026-11-22T12:05:00Z');
 const LIMITS = knownLimits(HOST_NOW);
 
-const REPOSITORY = {
-  owner: 'octo',
-  name: 'hello',
-  id: 7,
-  networkId: 7,
-  isPrivate: false,
-  isArchived: false,
-  pullRequests: 'all',
-  sizeKb: 1,
-} as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
 const UPSTREAM = { repository: REPOSITORY, name: 'main', tip: OID };

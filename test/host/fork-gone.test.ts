@@ -6,6 +6,7 @@ import { openRepositories } from '../../src/host/open.ts';
 import { isolateMemory } from '../../src/isolate/memory-budget.ts';
 import { isDetached, isForkGone } from '../../src/host/ready-fork.ts';
 import { ACCOUNT } from './support/back-off.ts';
+import { REPOSITORY } from './support/repository.ts';
 import { json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const FORK = { owner: 'bot', name: 'hello' };
@@ -89,16 +90,7 @@ describe.each(['forgejo', 'github'] as const)('a fork at %s', (kind) => {
 });
 
 describe('a fork that is there', () => {
-  const upstream = {
-    id: 1,
-    networkId: 1,
-    owner: 'octo',
-    name: 'hello',
-    isPrivate: false,
-    isArchived: false,
-    pullRequests: 'all',
-    sizeKb: 1,
-  } as const;
+  const upstream = { ...REPOSITORY, id: 1, networkId: 1 };
   const shown = async (network: object) => {
     const { repositories } = asked('github', missing, async () => {
       const fork = await repository('hello').json<object>();

@@ -6,18 +6,11 @@ import { describe, expect, it } from 'vitest';
 import type { NewPullRequest } from '../../src/host/code-host.ts';
 import { type ForkHost, openRepositories, openThreads } from '../../src/host/open.ts';
 import { ACCOUNT } from './support/back-off.ts';
+import { REPOSITORY } from './support/repository.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const OLD = { owner: 'octo', name: 'hello' };
-const REPOSITORY = {
-  ...OLD,
-  id: 7,
-  networkId: 5,
-  isPrivate: false,
-  isArchived: false,
-  pullRequests: 'all',
-  sizeKb: 1,
-} as const;
+const FORKED = { ...REPOSITORY, networkId: 5 };
 const FORK = { owner: 'bot', name: 'hello' };
 const TIP = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);
@@ -192,7 +185,7 @@ describe('a fork', () => {
     ['of another one in its network', 6, 5],
   ])('%s is taken, under the name that it has', async (_, parentId, sourceId) => {
     const { github } = opened(() => json(202, forkAnswer(parentId, sourceId)));
-    expect(await github.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'hello-1' });
+    expect(await github.fork(FORKED)).toEqual({ owner: 'bot', name: 'hello-1' });
   });
 
   it.each([
@@ -200,14 +193,14 @@ describe('a fork', () => {
     ['of none', repositoryAnswer('hello')],
   ])('%s is not taken', async (_, answer) => {
     const { github } = opened(() => json(202, answer));
-    await expect(github.fork(REPOSITORY)).rejects.toMatchObject({ code: 'refused' });
+    await expect(github.fork(FORKED)).rejects.toMatchObject({ code: 'refused' });
   });
 });
 
 describe('a branch of the fork', () => {
   it('that the host says it has brought forward is not looked at', async () => {
     const { http, github } = opened(() => json(200, { merge_type: 'fast-forward' }));
-    await github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP });
+    await github.syncBranch(FORK, { repository: FORKED, name: 'main', tip: TIP });
     expect(http.asked.map(({ method }) => method)).toEqual(['POST']);
   });
 
@@ -216,14 +209,14 @@ describe('a branch of the fork', () => {
       if (path.endsWith('/merge-upstream')) return json(200, { merge_type: 'none' });
       return json(200, refAnswer(method === 'GET' ? OTHER : TIP));
     });
-    await github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP });
+    await github.syncBranch(FORK, { repository: FORKED, name: 'main', tip: TIP });
     expect(http.writes.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
   });
 
   it('that is not where it was to be set is an error', async () => {
     const { github } = opened(() => json(200, refAnswer(OTHER)));
     await expect(
-      github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP }),
+      github.syncBranch(FORK, { repository: FORKED, name: 'main', tip: TIP }),
     ).rejects.toMatchObject({ code: 'unreachable' });
   });
 
@@ -237,7 +230,7 @@ describe('a branch of the fork', () => {
       if (path.endsWith('/merge-upstream')) return json(200, {});
       return json(422, { message: 'Reference already exists' });
     });
-    await github.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP }, OTHER);
+    await github.addBranch(FORK, { repository: FORKED, name: 'main', tip: TIP }, OTHER);
     expect(http.writes.map(({ method }) => method)).toEqual(writes);
   });
 });
@@ -264,7 +257,7 @@ describe('a pull request', () => {
     ['a pull request', 'open'],
   ])('is looked for where the host does not find it for %s', async (_, what) => {
     const { http, github } = opened(() => json(404, { message: 'Not Found' }));
-    const made = what === 'fork' ? github.fork(REPOSITORY) : github.openPullRequest(OLD, request);
+    const made = what === 'fork' ? github.fork(FORKED) : github.openPullRequest(OLD, request);
     await expect(made).rejects.toMatchObject({ code: 'missing' });
     expect(http.asked.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });

@@ -82,7 +82,7 @@ describe('the cache of a deployment', () => {
     const known = openLastKnown(env as unknown as Env, config, (error) => void failures.push(error));
     const asking = { ...question(), name: `count/octo/hello-${lastName}` };
     expect(await known.read(asking)).toBe(7);
-    await vi.waitFor(() => expect(put).toHaveBeenCalledOnce());
+    await expect.poll(() => put.mock.calls).toHaveLength(1);
     const [address] = put.mock.calls[0] ?? [];
     expect(address).toMatch(/^https:\/\/gitveil\.test\/\.last-known\/[0-9a-f]{64}$/);
     await put.mock.results[0]?.value;

@@ -68,6 +68,7 @@ describe('while several networks are at work', () => {
       return {
         turns: (count: number, isShared?: boolean) => work.count(count * TURN_BYTES, isShared),
         ask: () => work.countRequest(),
+        end: () => work.charge(),
       };
     };
     return { open, slept, pass: (ms: number) => void (now += ms) };
@@ -128,6 +129,20 @@ describe('while several networks are at work', () => {
     // What is less than a turn is charged, too.
     for (let request = 0; request < 40; request++) await open('a').turns(0.25);
     await open('b').turns(1);
+    await open('a').turns(1);
+    expect(slept).not.toEqual([]);
+  });
+
+  it('thousands of requests that each do next to nothing have had what they have done', async () => {
+    const { open, slept } = isolate();
+    for (let request = 0; request < 10_000; request++) {
+      const work = open('a');
+      await work.turns(0.001);
+      work.end();
+    }
+    await open('b').turns(1);
+    await open('a').turns(0.1);
+    expect(slept).toEqual([]);
     await open('a').turns(1);
     expect(slept).not.toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** Which of the sentences that Git writes about merges name something else than upstream. */
 import { describe, expect, it } from 'vitest';
 import { latin1 } from '../../src/git/bytes.ts';
-import { privateMerges } from '../../src/leaks/messages.ts';
+import { privateMerges } from '../../src/leaks/merge-sentences.ts';
 
 const upstream = {
   refs: ['refs/heads/main', 'refs/heads/release/1.2', 'refs/tags/v1.0'].map((name) => ({

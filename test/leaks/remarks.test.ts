@@ -1,6 +1,6 @@
 /** Remarks that a person reads before a push is published, although nothing of it is refused. */
 import { expect, it } from 'vitest';
-import { remarksOn } from '../../src/leaks/messages.ts';
+import { remarksOn } from '../../src/leaks/remarks.ts';
 import { linesOf } from '../../src/words/finding.ts';
 
 const remarks = (...found: Parameters<typeof remarksOn>) => linesOf(remarksOn(...found));

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { clientIn, networkOf } from '../../src/limits/client.ts';
 import { Creations } from '../../src/limits/creations.ts';
+import { fairWait } from '../../src/limits/fairness.ts';
 import {
   forkClaim,
   openingIn,
@@ -233,6 +234,57 @@ it('a fork counts once for its network and the account, and for no five an hour'
 it('what creates nothing leaves no row', () => {
   expect(open(writeClaim('by'))).toMatchObject({ kind: 'reserved', id: null });
   expect(creations.rows.size).toBe(0);
+});
+
+describe('what all share', () => {
+  it('costs no more looks after thousands of creations, while the last third is free', () => {
+    const many = { creations: [{ most: 10_000, withinMs: HOUR_MS }], openings: [] };
+    const roomy = { key: 'busy', limits: [200, 10_000].map((most) => ({ most, withinMs: 60 * most })) };
+    const looksAfter = (count: number): number => {
+      let looks = 0;
+      const windows = { 'account ': HOUR_MS, 'repository busy': HOUR_MS };
+      const rows = Array.from({ length: count }, (_, back) => ({
+        get at() {
+          looks += 1;
+          return now - 100 * back;
+        },
+        by: `${back}`,
+        repository: 'busy',
+        push: null,
+        windows,
+      }));
+      creations = new Creations(rows.map((row, index) => [`row ${index}`, row]));
+      looks = 0;
+      expect(open(openingIn(roomy, many, pullRequestClaim(client, 'new'))).kind).toBe('reserved');
+      return looks;
+    };
+    expect([100, 1_000, 5_000].map(looksAfter).filter((looks) => looks > 10)).toEqual([]);
+  });
+
+  it('is judged by the rules alone, also after a clock was set back', () => {
+    const steps = fc.array(fc.oneof(fc.nat(HOUR_MS / 3), fc.constantFrom(-2 * HOUR_MS, -60_000)), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 12 }), (pauses, most) => {
+        creations = new Creations();
+        const limits = [{ most, withinMs: HOUR_MS }];
+        const claim = writeClaim('by', [{ kind: 'repository', key: 'busy', limits }]);
+        for (const pause of pauses) {
+          now += pause;
+          const { waitMs } = fairWait(
+            'repository',
+            creations.uses(['repository busy'], now),
+            limits,
+            claim,
+            now,
+          );
+          expect(creations.denial(claim, now)?.waitMs ?? 0).toBe(waitMs);
+          if (waitMs === 0) open(claim);
+        }
+      }),
+    );
+  });
 });
 
 it('is bounded: of very many, the oldest are forgotten', () => {

@@ -162,9 +162,10 @@ it('docs/architecture.md has a line for every dependency', () => {
 });
 
 it('docs/architecture.md has every file and folder of src', () => {
-  const names = readdirSync(join(ROOT, 'src'));
+  const names = readdirSync(join(ROOT, 'src'), { withFileTypes: true });
+  const paths = names.map((entry) => `\`src/${entry.name}${entry.isDirectory() ? '/' : ''}\``);
   const table = textOf('docs/architecture.md');
-  expect(names.filter((name) => !table.includes(`src/${name}`))).toEqual([]);
+  expect(paths.filter((path) => !table.includes(path))).toEqual([]);
 });
 
 /**

@@ -58,7 +58,7 @@ async function runProxy(program: string, args: readonly string[], port: number):
     child.kill('SIGTERM');
     await closed;
   };
-  await expect.poll(() => isOpen(port), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isOpen(port)).toBe(true);
 }
 
 const isOpen = (port: number): Promise<boolean> =>

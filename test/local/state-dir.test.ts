@@ -1,4 +1,4 @@
-/** STATE_DIR: what is wrong with a bad one is said in one line, by `npm start` too. */
+/** STATE_DIR: what is wrong with a bad one is said in one line. `npm start`: start.test.ts. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -14,8 +14,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stateDirProblem } from '../../local/runtime/state-dir.ts';
-import { freePorts, nodeStart } from './programs.ts';
-import { exhaustive } from '../support/exhaustive.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -89,11 +87,4 @@ describe('STATE_DIR', () => {
     chmodSync(inFolder('state'), 0o555);
     expect(problemOf(inFolder('state'))).toContain(`${inFolder('state')} cannot be written (EACCES); `);
   });
-});
-
-it('npm start with a bad one exits with 1 and one line', exhaustive, async () => {
-  const program = nodeStart({ env: { PORT: String(await freePorts()), STATE_DIR: '/proc/gitveil' } });
-  expect(await program.ended).toBe(1);
-  expect(program.output.stderr).toBe('');
-  expect(program.output.stdout).toContain('\ngitveil: STATE_DIR is "/proc/gitveil": ');
 });

@@ -62,7 +62,7 @@ it(
 
     process.kill(Number(pid), 'SIGKILL');
     await first.ended;
-    await expect.poll(() => family.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => family.filter(isRunning)).toEqual([]);
     await untilPrinted(start(port), 'gitveil is running');
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Action, type Alert, alertNotification, pardonOf, pseudonymOf } from '../../src/notify/alert.ts';
+import { type Action, type Alert, pardonOf, pseudonymOf } from '../../src/notify/alert.ts';
+import { alertNotification } from '../../src/notify/alert-message.ts';
 
 const facts = {
   topic: 'operator',
@@ -111,6 +112,17 @@ describe('an alert', () => {
       );
     },
   );
+
+  it.each([
+    ['app-permission', /^github\.com has not granted the App all permissions .* Run `npm run doctor`: /],
+    ['app-refused', /^github\.com refuses the App: its key .* Run `npm run doctor`: /],
+  ] as const)('of an App says what is wrong, and the command that says more: %s', (problem, message) => {
+    const account = { hostName: 'github.com', variable: 'HOSTING_TOKEN' };
+    expect(alertNotification({ kind: 'token', account, problems: [problem] }, facts)).toMatchObject({
+      title: 'Something is wrong with the App',
+      message: expect.stringMatching(message),
+    });
+  });
 
   const hash = '1a2b3c4d';
   const pardon = { ...facts, tokens: new Map([[pardonOf(hash), 'dd']]) };

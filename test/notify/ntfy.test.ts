@@ -70,6 +70,8 @@ it.each([
 ])('says what the operator can do about the status %i', async (status, reason, words) => {
   const error = await publishNotification(server(status), SERVICE, NOTE).catch((thrown: unknown) => thrown);
   expect(troubleOf(error)).toEqual({ reason, status });
+  // The others of the topic are kept back, too, and not tried one by one.
+  expect(error).toHaveProperty('concernsTopic', reason !== 'failing');
   expect(troubleWords('https://ntfy.test:8443', troubleOf(error))).toMatch(/^ntfy\.test:8443 /);
   expect(troubleWords('https://ntfy.test', troubleOf(error))).toContain(words);
 });

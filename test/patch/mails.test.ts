@@ -126,6 +126,11 @@ describe('what is refused', () => {
     expect(refusal(() => isPlainDiff(bytes(patch)))).toContain(words);
   });
 
+  it.each([mail('x'), DIFF])('has lost its line ends: %j', (patch) => {
+    const sent = patch.replaceAll('\n', '');
+    expect(refusal(() => isPlainDiff(bytes(sent)))).toContain('--data-binary in place of -d');
+  });
+
   it('is neither a diff nor a mail', () => {
     expect([DIFF, `\n${DIFF}`, mail('x'), WHO].map((patch) => isPlainDiff(bytes(patch)))).toEqual([
       true,

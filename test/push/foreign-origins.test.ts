@@ -3,7 +3,7 @@
  * client there does. But it must not read from the answers what the person has had of their limits,
  * nor whether an id is one that they have pushed.
  */
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
@@ -21,13 +21,15 @@ import { buildPack } from '../support/pack-builder.ts';
 import { FLUSH, pktText, readReport } from '../support/pkt-line.ts';
 
 const SECRET = 'a secret of at least 32 characters, for tests';
-const BINDINGS = { ...env, IDENTITY_SECRET: SECRET, HOSTING_TOKEN: 'token' } as unknown as Env;
+const BINDINGS = { ...env, IDENTITY_SECRET: SECRET, HOSTING_TOKEN: 'token' } as unknown as Env & {
+  TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1];
+};
 const HOUR_MS = 60 * 60_000;
 const PACK = buildPack([{ type: 'commit', content: commitContent() }]).bytes;
 const LIMIT = 'push rejected: rate limit exceeded';
 const SITE = { Origin: 'https://site.test' };
 
-let bindings = BINDINGS;
+let bindings: Env = BINDINGS;
 let count = 0;
 let address = '';
 let now = Date.UTC(2031, 0, 1, 12);
@@ -117,6 +119,17 @@ describe('pages of other sites', () => {
     await openOwn(5);
     expect(await push(SITE)).toEqual(own);
     expect(own.progress.join('\n')).not.toMatch(/minutes|about/);
+  });
+
+  it('hear of a wrong pr-hash no more than of anything else', async () => {
+    await applyD1Migrations(BINDINGS.DB, BINDINGS.TEST_MIGRATIONS);
+    for (const _ of ['one', 'two']) await push(SITE);
+    const own = await push(SITE, 'a', ['pr-hash=0123456789ab']);
+    address = `198.51.100.${++count}`;
+    await openOwn(5);
+    expect(await push(SITE, 'a', ['pr-hash=0123456789ab'])).toEqual(own);
+    expect(own.errors).toEqual([LIMIT]);
+    expect(own.progress.join('\n')).not.toContain('pr-hash');
   });
 
   it('count in the five of the network, so that nobody gains by the headers of a page', async () => {

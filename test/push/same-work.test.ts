@@ -60,7 +60,7 @@ function comparing(commits: readonly Parameters<typeof commitContent>[0][], entr
     compareWork(
       run,
       pushed,
-      { repository: { owner: 'octo', name: 'hello' }, bot, updates: false, groundTree: null, ...given },
+      { repository: { owner: 'octo', name: 'hello' }, bot, updates: false, boundaryTree: null, ...given },
       earlier,
     );
   return { pushed, hash, pullRequestWith, compare };
@@ -73,10 +73,10 @@ async function recordedOf(...given: Parameters<typeof comparing>): Promise<(stri
 }
 
 const [TREE, OTHER_TREE] = ['a'.repeat(40), 'b'.repeat(40)];
-const [GROUND, OTHER_GROUND] = ['1'.repeat(40), '2'.repeat(40)];
+const [BOUNDARY, OTHER_BOUNDARY] = ['1'.repeat(40), '2'.repeat(40)];
 
 describe('the commits of a push', () => {
-  const one = { tree: TREE, parents: [GROUND], message: 'One\n' };
+  const one = { tree: TREE, parents: [BOUNDARY], message: 'One\n' };
 
   it('are hashed once, and looked up each time; an update is not', async () => {
     const { hash, pullRequestWith, compare } = comparing([
@@ -97,7 +97,7 @@ describe('the commits of a push', () => {
     const recorded = await recordedOf([one]);
     expect(await recordedOf([{ ...one, message: 'Another way\n' }])).toEqual(recorded);
     expect(await recordedOf([{ ...one, tree: OTHER_TREE }])).not.toEqual(recorded);
-    expect(await recordedOf([{ ...one, parents: [OTHER_GROUND] }])).not.toEqual(recorded);
+    expect(await recordedOf([{ ...one, parents: [OTHER_BOUNDARY] }])).not.toEqual(recorded);
   });
 
   it('are looked for as 1.0.0 has recorded them, too', async () => {
@@ -110,7 +110,7 @@ describe('the commits of a push', () => {
     const other = { ...one, message: 'Another way\n' };
     expect(await recordedOf([one], 0)).not.toEqual(await recordedOf([other], 0));
     const [mine, theirs] = await Promise.all(
-      [one, other].map((commit) => comparing([commit]).compare({ groundTree: TREE })),
+      [one, other].map((commit) => comparing([commit]).compare({ boundaryTree: TREE })),
     );
     expect(mine?.works).not.toEqual(theirs?.works);
   });

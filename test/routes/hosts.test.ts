@@ -96,7 +96,8 @@ describe('a path', () => {
       '/v1/berg.test/octo/hello/info/refs?service=git-upload-pack',
       'git clone https://veil.test/v1/cb/octo/hello',
     ],
-  ])('that lacks its host is told to Git as it was meant: %s', async (path, command) => {
+    ['/v1/cb/octo/info/refs?service=git-receive-pack', 'git push https://veil.test/v1/cb/octo/<repo>'],
+  ])('that lacks its host or its repository is told to Git as it was meant: %s', async (path, command) => {
     const answer = await fetchFrom(path);
     expect([answer.status, (await answer.text()).split('\n')[0]]).toEqual([
       404,

@@ -258,6 +258,7 @@ test('two merges at once both happen', exhaustive, async () => {
 test('the App: installed in a repository, suspended, and removed', async () => {
   host.apps.register({ slug: 'gitveil', permissions: PERMISSIONS });
   const acts = async (name: string) => send(REPOSITORY, [['act', name]]);
+  expect(await shown('/apps/gitveil')).toContain('issues: write');
   expect(await shown(REPOSITORY)).toContain('is not installed here');
   expect((await acts('suspend-app')).status).toBe(409);
   expect((await acts('install-app')).status).toBe(303);

@@ -2,7 +2,6 @@
  * Disturbances on purpose: injected faults, clients that vanish, and what is kept of each request.
  */
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
@@ -48,16 +47,16 @@ describe('clients that vanish', () => {
   test('leave no process behind', async () => {
     const socket = connect(Number(new URL(host.url).port), '127.0.0.1');
     socket.write(`${head(1_000_000)}00`);
-    await until(() => gitChildren() > 0);
+    await expect.poll(gitChildren).toBe(1);
     socket.destroy();
-    await until(() => gitChildren() === 0);
+    await expect.poll(gitChildren).toBe(0);
   });
 
   test('leave none either when they only stop to write', async () => {
     const socket = connect({ port: Number(new URL(host.url).port), host: '127.0.0.1', allowHalfOpen: true });
     socket.end(`${head(1_000_000)}00`);
-    await until(() => socket.closed || socket.resume().readableEnded);
-    await until(() => gitChildren() === 0);
+    await expect.poll(() => socket.closed || socket.resume().readableEnded).toBe(true);
+    await expect.poll(gitChildren).toBe(0);
     socket.destroy();
     expect((await fetch(`${host.apiUrl}/users/${host.botLogin}`)).status).toBe(200);
   });
@@ -66,13 +65,12 @@ describe('clients that vanish', () => {
 test('closing ends what is under way', async () => {
   const other = await startSandbox({ botToken: host.botToken });
   await createFilled(other, workTree, { owner: other.botLogin, name: 'own' });
-  const before = gitChildren();
   const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write(`${head(1_000_000)}00`);
-  await until(() => gitChildren() > before);
+  await expect.poll(gitChildren).toBe(1);
   await other.close();
-  expect(gitChildren()).toBe(before);
+  expect(gitChildren()).toBe(0);
   socket.destroy();
 });
 
@@ -96,12 +94,4 @@ function head(length: number): string {
 function gitChildren(): number {
   const lines = descendantsOf(process.pid).map(commandLineOf);
   return lines.filter((line) => /git (?:upload|receive)-pack/.test(line)).length;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error('waited in vain');
-    await delay(20);
-  }
 }

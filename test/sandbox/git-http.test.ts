@@ -3,7 +3,7 @@
  * what.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -81,6 +81,19 @@ describe('fetching', () => {
 });
 
 describe('pushing', () => {
+  test('packs refs that have become many, and loses none of them', async () => {
+    const path = host.createRepository({ owner: host.botLogin, name: 'busy' });
+    const to = pushUrl(host, `${host.botLogin}/busy`);
+    const branches = Array.from({ length: 300 }, (_, number) => `refs/heads/topic-${number}`);
+    await push(to, 'HEAD:main', ...branches.map((branch) => `HEAD:${branch}`));
+    expect(readdirSync(join(path, 'refs/heads'))).toEqual([]);
+    await push(to, 'HEAD:refs/heads/one-more');
+    expect(readdirSync(join(path, 'refs/heads'))).toEqual(['one-more']);
+    const listed = await git(workshop.dir, 'ls-remote', '--heads', to);
+    for (const name of [...branches, 'refs/heads/one-more', 'refs/heads/main'])
+      expect(listed).toContain(`\t${name}`);
+  });
+
   test('is asked for a token, and refused with a wrong one or to someone else’s', exhaustive, async () => {
     const anonymous = await fetch(`${url}/info/refs?service=git-receive-pack`);
     expect(anonymous.status).toBe(401);

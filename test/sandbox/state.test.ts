@@ -34,17 +34,6 @@ test('keeps everything in the folder that it was given', exhaustive, async () =>
   expect(existsSync(join(dir, 'records.json'))).toBe(true);
 });
 
-test('finishes a fork that was interrupted', async () => {
-  const dir = workshop.path();
-  const first = await startSandbox({ dir, forkDelayMs: 60_000 });
-  await createFilled(first, await workshop.workTree(), { owner: 'octocat', name: 'hello' });
-  await call(first, 'POST', '/repos/octocat/hello/forks', {});
-  await first.close();
-  const second = await startSandbox({ dir });
-  expect((await call(second, 'GET', `/repos/${second.botLogin}/hello/branches`)).list).toHaveLength(1);
-  await second.close();
-});
-
 test('removes its temporary folder, and is gone after closing', async () => {
   const host = await startSandbox();
   const path = host.createRepository({ owner: 'octocat', name: 'hello' });

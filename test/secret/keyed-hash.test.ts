@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { identityHash, keyedHash } from '../../src/secret/keyed-hash.ts';
+import { identityHash, keyedHash, prKeyOf } from '../../src/secret/keyed-hash.ts';
 
 const SECRET = 'a secret of more than thirty-two characters';
 
@@ -39,5 +39,18 @@ describe('a keyed hash', () => {
     );
     expect(new Set(hashes).size).toBe(hashes.length);
     for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('the key of a pull request', () => {
+  it('is the beginning of the keyed hash of its pr_hash', () => {
+    expect(prKeyOf(SECRET, '0003f65c')).toBe(keyedHash(SECRET, 'pr-key', '0003f65c').slice(0, 32));
+    expect(prKeyOf(`${SECRET}!`, '0003f65c')).not.toBe(prKeyOf(SECRET, '0003f65c'));
+  });
+
+  it('never looks like a number, which JGit would count', () => {
+    const digits = keyedHash(SECRET, 'pr-key', '0003f65d').slice(0, 32);
+    expect(digits).toMatch(/^[0-9]{32}$/);
+    expect(prKeyOf(SECRET, '0003f65d')).toBe(`a${digits.slice(1)}`);
   });
 });

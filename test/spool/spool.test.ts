@@ -16,9 +16,9 @@ import {
   readKept,
   ROW_BYTES,
   PushSpool,
-  SpoolBudget,
   type SpoolOptions,
 } from '../../src/spool/spool.ts';
+import { SpoolBudget } from '../../src/spool/spool-budget.ts';
 import { type RowStore, SealedRows } from '../../src/spool/sealed-rows.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { runs } from '../support/runs.ts';

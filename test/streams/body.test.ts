@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ByteReader, type ChunkSource } from '../../src/git/wire/byte-reader.ts';
 import { BodyError } from '../../src/streams/body-error.ts';
-import { type BodyLimits, chunksOf, drain, limited } from '../../src/streams/body.ts';
+import { type BodyLimits, chunksOf, drain, LimitedSource } from '../../src/streams/body.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const MiB = 1024 * 1024;
@@ -258,7 +258,7 @@ describe('limited', () => {
       [1000, 10],
     ]) {
       const sent = chunksOf(bodyOf([new Uint8Array(20)]), { ...NO_LIMITS, maxBytes: inner as number });
-      const source = limited(sent, outer as number);
+      const source = new LimitedSource(sent, outer as number);
       expect(source.isOverLimit).toBe(false);
       await expect(source.read()).rejects.toMatchObject({ code: 'too-large' });
       expect(source.isOverLimit).toBe(true);

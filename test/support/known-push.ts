@@ -72,7 +72,7 @@ export function knownPush({ commits = [{}], files = [], options, pushed, destina
       entryCount: 0,
       ...pushed,
     },
-    groundTree: Promise.resolve(null),
+    boundaryTree: Promise.resolve(null),
   } as unknown as Known;
 }
 

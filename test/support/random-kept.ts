@@ -1,11 +1,8 @@
 /** Delayed pushes of any kind, as judging could make them. */
 import * as fc from 'fast-check';
 import { decodeEscaped, utf8 } from '../../src/git/bytes.ts';
-import {
-  type PlannedCommit,
-  PlannedCommits,
-  type PlannedText,
-} from '../../src/git/objects/planned-commits.ts';
+import { PlannedCommits } from '../../src/git/objects/planned-commits.ts';
+import type { PlannedCommit, PlannedText } from '../../src/git/objects/stored-commit.ts';
 import type { KeptPush } from '../../src/push/delay/kept-push.ts';
 import type { PushedWork } from '../../src/push/verdict.ts';
 
@@ -116,4 +113,10 @@ export function comparable(value: object): unknown {
       part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part,
     ),
   );
+}
+
+/** Returns a planned commit with all of its parts decoded, for comparison. */
+export function decoded(commit: PlannedCommit): unknown {
+  const { tree, parents, message } = commit;
+  return comparable({ tree, parents, encoding: commit.encoding, message });
 }

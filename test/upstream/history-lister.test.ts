@@ -4,11 +4,11 @@ import type { ListedCommit } from '../../src/git/objects/commit-table.ts';
 import type { GitTransport, HistoryAnswer } from '../../src/host/git/git-transport.ts';
 import {
   HistoryCache,
-  HistoryLister,
   decodeListing,
   encodeListing,
   type HistoryListing,
-} from '../../src/upstream/history-lister.ts';
+} from '../../src/upstream/history-cache.ts';
+import { HistoryLister } from '../../src/upstream/history-lister.ts';
 import { type SealedStore, SealedKv } from '../../src/secret/sealed-kv.ts';
 import { oidNumber, tableOf } from '../support/objects.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { deserialize } from 'node:v8';
 import { parseConfig } from '../../../src/config/config.ts';
 import { readArguments } from '../../arguments.ts';
-import { complain, variables } from '../../environment.ts';
+import { complain, variables, withVariables } from '../../environment.ts';
 
 /**
  * Folder in which workerd keeps a file for each object of the class. A table of its own in that
@@ -60,5 +60,7 @@ const secret = stateDir === null ? null : madeSecret(stateDir);
 if (result.kind === 'invalid') {
   for (const { message } of result.problems) complain(message);
 } else if (secret === null)
-  complain(`there is no secret that the service created in STATE_DIR ${JSON.stringify(stateDir)}`);
+  complain(
+    `there is no secret that the service created in STATE_DIR ${JSON.stringify(stateDir)}.\n${withVariables('npm run --silent export-secret')}`,
+  );
 if (secret !== null) process.stdout.write(`${secret}\n`);

@@ -27,7 +27,7 @@ import {
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { alertClaim, type Creation, Creations } from '../../limits/creations.ts';
-import { type Claimant, fairWait, type Use } from '../../limits/fairness.ts';
+import { type Claimant, fairWait, type Use, waitsFrom } from '../../limits/fairness.ts';
 import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
 import { type AccountDenied, type Reserved, windowName, writesNow } from '../../limits/claim.ts';
 import type { AccountAnswer, Claim } from '../../limits/claim.ts';
@@ -91,7 +91,7 @@ export class HostAccount extends DurableObject<Env> {
     if (denied !== null) return { ...this.#counted(denied, now), pauseMs };
     if (!writesNow(claim)) return { kind: 'granted', pauseMs, turnMs: 0, ...this.#keep(claim, now) };
     this.#forgetWrites(now);
-    const calls = callsWait(this.#calls, [...this.#writes.values()], this.#begun.size, claim, now);
+    const calls = callsWait(this.#calls, this.#writes, this.#begun.size, claim, now);
     if (calls.waitMs > 0) return { kind: 'denied', pauseMs, window: 'calls', full: null, ...calls };
     const { turnMs, waitMs } = claim.isSpaced ? this.#turnOf(claim.by, now) : { turnMs: 0, waitMs: 0 };
     if (waitMs > 0)
@@ -232,21 +232,22 @@ export class HostAccount extends DurableObject<Env> {
 /**
  * Decides how long the claimant waits when the host has few calls left. The writes of this hour and
  * those that the calls left allow are a limit, of which networks have their parts (fairness.ts).
- * @param writes of this hour, oldest first.
+ * @param writes of this hour by id, oldest first.
  * @param begun how many of them since the host has said what is left.
  */
 export function callsWait(
   calls: KnownCalls | null,
-  writes: readonly Use[],
+  writes: ReadonlyMap<string, Use>,
   begun: number,
   claimant: Claimant,
   now: number,
 ): Wait {
   const left = callsLeft(calls, begun, now);
   if (calls === null || left === null) return NO_WAIT;
-  const most = writes.length + Math.floor(left / CALLS_PER_WRITE);
+  const most = writes.size + Math.floor(left / CALLS_PER_WRITE);
+  if (left >= CALLS_PER_WRITE && writes.size < waitsFrom(most)) return NO_WAIT;
   const limit = { most, withinMs: LONGEST_RESET_MS };
-  const fair = fairWait('calls', writes, [limit], claimant, now);
+  const fair = fairWait('calls', [...writes.values()], [limit], claimant, now);
   if (left >= CALLS_PER_WRITE && fair.waitMs === 0) return NO_WAIT;
   return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
 }

@@ -9,8 +9,6 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import type { CommentWithText, PostedComment } from '../../host/code-host.ts';
 import { openThreads, type ThreadHost } from '../../host/open.ts';
-import { type Failure, HostError } from '../../words/host-error.ts';
-import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { type Granted, reserveCreation } from '../../limits/port.ts';
 import { hit } from '../../limits/sliding-window.ts';
@@ -23,14 +21,15 @@ import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { payerIn, type Reached, reachHost } from '../../host-access.ts';
-import type { CommentAttempt, PostedOn, Thread } from './comments.ts';
 import {
-  cooledDown,
-  type ModerationFacts,
-  postingDecision,
-  type Standing,
-  UNREPORTED,
-} from './moderation.ts';
+  type CommentOutcome,
+  type CommentRequest,
+  makeComment,
+  noteAsked,
+  silencedBy,
+} from './comment-request.ts';
+import type { CommentAttempt, PostedOn, Thread } from './comments.ts';
+import { cooledDown, postingDecision, type Standing, UNREPORTED } from './moderation.ts';
 import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
 
 /** The most comments that wait, and the longest that one waits. */
@@ -64,42 +63,15 @@ const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
 /** The address of a comment says whether it is on an issue or on a pull request. */
 const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
 
-/** The requests whose comment the host may have been asked for. */
-const asked = new Recent<true>({ most: 10_000 });
-
-/**
- * Answers whether the host may have got the comment of a request that ended without an answer.
- * Believe `false` on one machine only: there, the object runs in the isolate that asks.
- */
-export const mayBePosted = (requestId: string): boolean => asked.get(requestId) !== null;
-
-export interface CommentRequest {
-  /** A random id. */
-  readonly id: string;
-  /** The key of the code host. */
-  readonly host: string;
-  readonly owner: string;
-  readonly repo: string;
-  readonly number: number;
-  /** The author's own words. */
-  readonly body: string;
-  /** Scheme and host for the footer's link, such as `https://veil.example`. */
-  readonly origin: string;
-  /** The limits in which it counts. */
-  readonly claim: Claim;
+/** A comment that may be posted, and its place in the limits. */
+interface Admitted {
+  readonly kind: 'admitted';
+  readonly text: string;
+  readonly karma: number;
+  /** Whether it counts: during a flag, it has the karma 0. */
+  readonly isGood: boolean;
+  readonly grant: Granted;
 }
-
-/**
- * The answer to a comment. `busy`: too many of this pseudonym wait, or it has waited for too long.
- * `maxCharacters`: room for the author. `denied`: a limit is full, or cannot be asked.
- */
-export type CommentOutcome =
-  | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
-  | { readonly kind: 'blocked' | 'busy' }
-  | { readonly kind: 'cooldown'; readonly leftMs: number }
-  | { readonly kind: 'too-long'; readonly maxCharacters: number }
-  | Denied
-  | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** The answer. `registered`: nothing to appeal against. `busy`: the operator cannot be told now. */
 type AppealOutcome =
@@ -222,64 +194,77 @@ export class Identity extends DurableObject<Env> {
 
   /** Posts the comment, if that is allowed, with the karma that is due. */
   async #postAs(pseudonym: Pseudonym, host: ThreadHost, request: CommentRequest): Promise<CommentOutcome> {
-    const { hash, comments, karma } = pseudonym;
+    const { comments, karma } = pseudonym;
+    const { id, owner, repo: name, number } = request;
     // One whose answer was lost has a karma, too.
     await comments.findOpen(host, (attempt, found) => this.#settleFound(pseudonym, attempt, found));
-    const karmaBefore = await karma.current(Date.now());
-    const decision = postingDecision(pseudonym.facts, Date.now());
-    const silenced = silencedBy(pseudonym.facts);
-    if (silenced !== null) return silenced;
-
-    const { owner, repo: name, number, body, origin } = request;
-    const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
-    const by = { hash, karma: newKarma, origin };
-    const maxCharacters = exceededRoom(body, by);
-    if (maxCharacters !== null) {
-      await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
-      return { kind: 'too-long', maxCharacters };
-    }
-    const text = commentText(body, by);
-    const grant = await this.#reserve({ owner, name }, request.claim, decision !== 'zero');
-    if (grant.kind === 'denied') {
-      await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
-      return grant;
-    }
-    // It may have waited for its turn, and reports are taken meanwhile.
-    const silencedSince = silencedBy(pseudonym.facts);
-    if (silencedSince !== null) {
-      await grant.release();
-      return silencedSince;
-    }
-
+    const admitted = await this.#admit(pseudonym, request);
+    if (admitted.kind !== 'admitted') return admitted;
     const attempt = comments.begin({ repository: { owner, name }, number }, Date.now());
     // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This
     // saves setting it twice.
     await this.#wakeBy(Math.min(attempt.dueAt, karma.dueAfter(Date.now())));
     // Nothing leaves before that is stored. If it cannot be, nothing runs here any more.
     await this.ctx.storage.sync();
-    asked.set(request.id, true);
+    noteAsked(id);
     try {
-      const posted = await makeComment(pseudonym, host, attempt, text);
-      if ('effect' in posted) {
-        // Without an answer of the host it may be there.
-        if (posted.effect === 'none') await grant.release();
-        return { kind: 'failed', failure: posted };
-      }
-      // If the guard cannot be told, the attempt stays open: the alarm finds its comment, and tells
-      // the guard then.
-      const isTracked = await succeeds(this.#track(attempt, posted));
-      const ordered = comments.settle(attempt, isTracked ? posted : null, Date.now());
-      if (isTracked && ordered !== null) await this.#wakeBy(Date.now());
-      // Blocked while it was being posted: it is deleted like the others.
-      if (ordered === 'delete') return { kind: 'blocked' };
-      // Flagged while it was being posted: its footer is edited like the others'.
-      if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
-      karma.set(newKarma, Date.now());
-      if (decision === 'zero') pseudonym.facts = cooledDown(pseudonym.facts, Date.now());
-      return { kind: 'posted', url: posted.url, karma: newKarma };
+      return await this.#send(pseudonym, host, attempt, admitted);
     } finally {
       await this.#wakeBy(karma.nextDueAt());
     }
+  }
+
+  /** Asks whether a comment may be posted, and takes its place in the limits. */
+  async #admit(pseudonym: Pseudonym, request: CommentRequest): Promise<Admitted | CommentOutcome> {
+    const { hash, karma } = pseudonym;
+    const karmaBefore = await karma.current(Date.now());
+    const isGood = postingDecision(pseudonym.facts, Date.now()) !== 'zero';
+    const silenced = silencedBy(pseudonym.facts);
+    if (silenced !== null) return silenced;
+    const { owner, repo: name, body, origin, claim } = request;
+    const by = { hash, karma: isGood ? karmaBefore + 1 : 0, origin };
+    const maxCharacters = exceededRoom(body, by);
+    const grant: Granted | CommentOutcome =
+      maxCharacters === null
+        ? await this.#reserve({ owner, name }, claim, isGood)
+        : { kind: 'too-long', maxCharacters };
+    if (grant.kind !== 'granted') {
+      await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
+      return grant;
+    }
+    // It may have waited for its turn, and reports are taken meanwhile.
+    const silencedSince = silencedBy(pseudonym.facts);
+    if (silencedSince === null)
+      return { kind: 'admitted', text: commentText(body, by), karma: by.karma, isGood, grant };
+    await grant.release();
+    return silencedSince;
+  }
+
+  async #send(
+    pseudonym: Pseudonym,
+    host: ThreadHost,
+    attempt: CommentAttempt,
+    { text, karma, isGood, grant }: Admitted,
+  ): Promise<CommentOutcome> {
+    const posted = await makeComment(pseudonym, host, attempt, text);
+    if ('effect' in posted) {
+      // Without an answer of the host it may be there.
+      if (posted.effect === 'none') await grant.release();
+      return { kind: 'failed', failure: posted };
+    }
+    const { url } = posted;
+    // If the guard cannot be told, the attempt stays open: the alarm finds its comment, and tells
+    // the guard then.
+    const isTracked = await succeeds(this.#track(attempt, posted));
+    const ordered = pseudonym.comments.settle(attempt, isTracked ? posted : null, Date.now());
+    if (isTracked && ordered !== null) await this.#wakeBy(Date.now());
+    // Blocked while it was being posted: it is deleted like the others.
+    if (ordered === 'delete') return { kind: 'blocked' };
+    // Flagged while it was being posted: its footer is edited like the others'.
+    if (ordered === 'reset') return { kind: 'posted', url, karma: 0 };
+    pseudonym.karma.set(karma, Date.now());
+    if (!isGood) pseudonym.facts = cooledDown(pseudonym.facts, Date.now());
+    return { kind: 'posted', url, karma };
   }
 
   /**
@@ -287,14 +272,14 @@ export class Identity extends DurableObject<Env> {
    * @param isGood false: nothing is kept for it
    */
   async #reserve(repository: RepositoryName, claim: Claim, isGood: boolean): Promise<Granted | Denied> {
-    const { config, host, http } = this.#reached();
+    const reached = this.#reached();
     const now = Date.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
     const takesPart = isGood && now - since >= PART_AGE_MS && wait.waitMs === 0;
     if (takesPart) this.#asPart = hits;
-    const account = hostAccountNamed(this.env, await payerIn(this.env, config, host, http, repository));
-    return reserveCreation(account, { ...claim, takesPart }, loggerOf(config));
+    const account = hostAccountNamed(this.env, await payerIn(reached, repository));
+    return reserveCreation(account, { ...claim, takesPart }, loggerOf(reached.config));
   }
 
   /** Does what is due. If it does not finish, the platform runs it again. */
@@ -411,38 +396,3 @@ export class Identity extends DurableObject<Env> {
     return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
 }
-
-/** Refuses a pseudonym that may not post now; null: it may. */
-function silencedBy(facts: ModerationFacts): CommentOutcome | null {
-  const now = Date.now();
-  const decision = postingDecision(facts, now);
-  if (decision === 'blocked') return { kind: 'blocked' };
-  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : null;
-}
-
-/**
- * Asks the host once, and searches the thread if the answer is lost. If that is in vain, the
- * attempt stays open.
- */
-async function makeComment(
-  { comments }: Pseudonym,
-  host: ThreadHost,
-  attempt: CommentAttempt,
-  text: string,
-): Promise<PostedComment | Failure> {
-  try {
-    return await host.createComment(attempt.repository, attempt.number, text);
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    const { failure } = error;
-    if (failure.effect === 'none') {
-      comments.forget(attempt);
-      return failure;
-    }
-    const isIt = (other: string): boolean => withoutReturns(other) === withoutReturns(text);
-    return (await comments.find(host, attempt, isIt).catch(() => null)) ?? failure;
-  }
-}
-
-/** Leaves out what a host may change: line breaks. */
-const withoutReturns = (text: string): string => text.replaceAll('\r\n', '\n').trim();

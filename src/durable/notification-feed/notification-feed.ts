@@ -5,57 +5,42 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
-import { OVERLAP_MS, SETTLED_MS } from '../../events/feed-cursor.ts';
-import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
-import type { TouchedThread } from '../../events/hook-delivery.ts';
-import { mentionOf } from '../../events/maintainer-words.ts';
-import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
-import type { Account } from '../../host/code-host.ts';
-import type { AppAccount } from '../../host/rest/actor.ts';
-import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
+import { SETTLED_MS } from '../../events/feed-cursor.ts';
+import { CallsUsedUp, examineDue, followPullRequests } from '../../events/follow.ts';
+import type { NamedRepository, TouchedThread } from '../../events/hook-delivery.ts';
+import { type SaidWords, WHOLE } from '../../events/hear.ts';
+import type { AppAbsence } from '../../host/app/github-app.ts';
+import { type ActivityHost, openActivity } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { loggerOf } from '../../log.ts';
-import { prHashWithId } from '../../stats/recorded-hashes.ts';
-import { pullRequestOf } from '../../objects.ts';
 import { type AccountNews, accountNews, type Reached, reachHost } from '../../host-access.ts';
 import { AccountLook } from './account-look.ts';
-import { closeOpened } from './close-opened.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
+import { FeedReader, type HeardStop, threadId } from './feed-reader.ts';
+import { type HostsApp, Installations, NOBODY } from './installations.ts';
 import { SqlInstalled } from './installed.ts';
+import { ServiceAccounts } from './service-accounts.ts';
 import { SqlStances, type Stopped } from './stances.ts';
 
-/** A repository whose maintainers say stop, and when they have said it. */
-export type HeardStop = RepositoryName & { readonly at: number };
-
-/** Key of the App's account. */
-const APP_KEY = 'app';
-/** The number of no account, for what is said by removing the App or installing it again. */
-const NOBODY = 0;
 /** The least time between two examinations that webhooks cause. */
 const BETWEEN_WAKINGS_MS = 10_000;
 
 /** Repositories in which the App was removed, and of which the host was asked lately. */
 const askedAgain = new Recent<true>({ lifeMs: 10 * 60 * 1000, most: 1_000 });
 
-/** Names a thread of which no notification has told. */
-function threadId(repository: RepositoryName, number: number): string {
-  return `${fullName(repository)}#${number}`.toLowerCase();
-}
-
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
   readonly #account: AccountLook;
   readonly #stances: SqlStances;
   readonly #installed: SqlInstalled;
+  readonly #accounts: ServiceAccounts;
+  readonly #reader: FeedReader;
+  readonly #installations: Installations;
   #isRunning = false;
-  #bot: Account | null = null;
-  #wereCallsUsedUp = false;
   /** Stops that were heard and not yet handed on. */
   readonly #stopped: HeardStop[] = [];
-  /** Repositories whose installation may have changed, by name. */
-  readonly #toAskAgain = new Map<string, RepositoryName>();
   /** When a webhook last had something examined; milliseconds since 1970. */
   #wokenAt = Number.NEGATIVE_INFINITY;
 
@@ -65,6 +50,21 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#account = new AccountLook(ctx.storage.kv);
     this.#stances = new SqlStances(ctx.storage.sql);
     this.#installed = new SqlInstalled(ctx.storage.sql);
+    this.#accounts = new ServiceAccounts(ctx.storage.kv);
+    this.#reader = new FeedReader({
+      env,
+      memory: this.#memory,
+      accounts: this.#accounts,
+      stances: this.#stances,
+      installed: this.#installed,
+      stopped: this.#stopped,
+    });
+    this.#installations = new Installations(
+      () => this.env,
+      this.#installed,
+      this.#stances,
+      ({ owner, name }, at) => void this.#stopped.push({ owner, name, at }),
+    );
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
@@ -76,24 +76,41 @@ export class NotificationFeed extends DurableObject<Env> {
   async run(hostKey: string, cronTime: number): Promise<readonly HeardStop[]> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
-    const activity = openActivity(reached.access, () => this.#takeCall());
+    const activity = openActivity(reached.access, () => this.#reader.takeCall());
+    await this.#alone(reached, async () => {
+      if (reached.host.app !== undefined) {
+        await this.#installations.confirm(reached, cronTime);
+        await this.#reader.noteOfApp(reached, activity, cronTime);
+      }
+      await this.#reader.follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+      await this.#lookAtAccount(reached, activity, cronTime);
+    });
+    return this.#stopped.splice(0);
+  }
+
+  /** Keeps other runs out, also if the disk fails in the middle. */
+  async #alone({ http }: Reached, work: () => Promise<void>): Promise<void> {
     this.#isRunning = true;
-    if (reached.host.app !== undefined) await this.#noteOfApp(reached, activity, cronTime);
-    await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
+    try {
+      await work();
+    } finally {
+      http.closeIdle();
+      this.#isRunning = false;
+    }
+  }
+
+  /** Never rejects. */
+  async #lookAtAccount(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
-      // Maintainers speak to the new name.
-      this.#bot = null;
+      this.#accounts.renamed();
       return news.renamed(before, login);
     };
     await this.#account.look(activity, { ...news, renamed }, cronTime).catch((error: unknown) => {
       if (error instanceof CallsUsedUp) return;
       const logger = loggerOf(reached.config);
-      logger.warn('the bot account could not be looked at', { host: hostKey, error });
+      logger.warn('the bot account could not be looked at', { host: reached.host.key, error });
     });
-    reached.http.closeIdle();
-    this.#isRunning = false;
-    return this.#stopped.splice(0);
   }
 
   /** Examines what is due since a webhook has named it. What fails is left to the next run. */
@@ -101,76 +118,16 @@ export class NotificationFeed extends DurableObject<Env> {
     const reached = reachHost(this.env, MAIN_HOST);
     if (reached === null || reached.host.token === null) return;
     if (this.#isRunning) return this.ctx.storage.setAlarm(systemClock.now() + SETTLED_MS);
-    const activity = openActivity(reached.access, () => this.#takeWokenCall());
-    this.#isRunning = true;
-    await this.#askAgain(reached);
-    await this.#follow(reached, activity, async (settings) => {
-      await examineDue(settings, systemClock.now());
-      // A thread that turns out to be somebody else's is read only now.
-      await examineDue(settings, systemClock.now());
-    });
-    reached.http.closeIdle();
-    this.#isRunning = false;
-    this.#wokenAt = systemClock.now();
-  }
-
-  /**
-   * Notes what has been touched of all that the App has opened, for the case that no webhook comes.
-   * Never rejects.
-   */
-  async #noteOfApp(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
-    try {
-      const [, app] = await this.#accounts(activity);
-      if (app === undefined) return;
-      for (const { repository, readAt } of this.#installed.toRead(cronTime)) {
-        // Whatever comes of it, others are read first next time.
-        this.#installed.note(repository, 'tried', cronTime);
-        const touched = await activity.touchedBy(repository, app.login, readAt - OVERLAP_MS);
-        const named = touched.map(({ number, isIssue, updatedAt }) => {
-          return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
-        });
-        this.#memory.note(named, systemClock.now());
-        this.#installed.note(repository, 'read', cronTime);
-      }
-    } catch (error) {
-      if (error instanceof CallsUsedUp) return;
-      const logger = loggerOf(reached.config);
-      logger.warn('could not read what happened where the App is installed', { error });
-    }
-  }
-
-  /** Passes events on, and hears maintainers. Never rejects. */
-  async #follow(
-    reached: Reached,
-    activity: ActivityHost,
-    run: (settings: Parameters<typeof examineDue>[0]) => Promise<void>,
-  ): Promise<void> {
-    const { key } = reached.host;
-    const logger = loggerOf(reached.config);
-    const stopped: Listener['stopped'] = ({ owner, name }, at) =>
-      void this.#stopped.push({ owner, name, at });
-    try {
-      await run({
-        host: activity,
-        memory: this.#memory,
-        clock: systemClock,
-        prHashWithId: (id) => prHashWithId(this.env.DB, key, id),
-        ownIds: async () => new Set((await this.#accounts(activity)).map(({ id }) => id)),
-        hear: async ({ repository, number }, remarks) =>
-          hear(await this.#listener(reached, activity, stopped), repository, number, remarks),
-        tell: ({ prHash, number, events }, askedAt) =>
-          pullRequestOf(this.env, prHash).tell(key, events, systemClock.now(), { number, askedAt }),
+    const activity = openActivity(reached.access, () => this.#reader.takeWokenCall());
+    await this.#alone(reached, async () => {
+      await this.#installations.askAgain(reached);
+      await this.#reader.follow(reached, activity, async (settings) => {
+        await examineDue(settings, systemClock.now());
+        // A thread that turns out to be somebody else's is read only now.
+        await examineDue(settings, systemClock.now());
       });
-      this.#wereCallsUsedUp = false;
-    } catch (error) {
-      if (error instanceof CallsUsedUp) {
-        // Logs only the first of the runs in a row that find no calls left.
-        if (!this.#wereCallsUsedUp) logger.warn('following pull requests has used up its calls of this hour');
-        this.#wereCallsUsedUp = true;
-      } else {
-        logger.warn('could not read what happened to the pull requests', { host: key, error });
-      }
-    }
+    });
+    this.#wokenAt = systemClock.now();
   }
 
   /**
@@ -180,7 +137,7 @@ export class NotificationFeed extends DurableObject<Env> {
   async wake({ repository, number, isIssue, mentions }: TouchedThread): Promise<void> {
     const id = threadId(repository, number);
     const kind = this.#memory.kindOf(id);
-    if ((isIssue || kind === 'foreign') && !this.#isNamedIn(mentions)) return;
+    if ((isIssue || kind === 'foreign') && !this.#accounts.isNamedIn(mentions)) return;
     if (kind !== 'ours' && !(await this.#isInstalled(repository))) return;
     const at = systemClock.now();
     this.#memory.note([{ id, isIssue, isByBot: false, repository, number, updatedAt: at }], at);
@@ -190,13 +147,6 @@ export class NotificationFeed extends DurableObject<Env> {
   async #wakeSoon(now: number): Promise<void> {
     if ((await this.ctx.storage.getAlarm()) !== null) return;
     await this.ctx.storage.setAlarm(Math.max(now + SETTLED_MS, this.#wokenAt + BETWEEN_WAKINGS_MS));
-  }
-
-  /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
-  #isNamedIn(mentions: readonly string[]): boolean {
-    if (this.#bot === null) return mentions.length > 0;
-    const accounts = [this.#bot, this.ctx.storage.kv.get<AppAccount>(APP_KEY)];
-    return accounts.some((own) => own !== undefined && mentions.includes(mentionOf(own)));
   }
 
   /** Asks the host whether maintainers have invited the App. True if it does not answer. */
@@ -218,60 +168,14 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
   }
 
-  /**
-   * Notes that maintainers have installed an App in a repository, or that it is missing there. If
-   * they have removed it, that counts as stop, which installing it again takes back.
-   * @returns whether it was removed.
-   */
-  async noteInstalled(
-    { key, app }: { readonly key: string; readonly app: number },
-    name: RepositoryName,
-    isInstalled: boolean,
-  ): Promise<boolean> {
-    if (isInstalled === (this.#installed.appIn(name) === app)) return false;
-    const at = systemClock.now();
-    const isStopped = this.#stances.said(name, null).stoppedAt !== null;
-    if (isInstalled && !isStopped) this.#installed.add(name, app, at);
-    const reached = isInstalled && !isStopped ? null : reachHost(this.env, key);
-    if (reached === null) return false;
-    const repository = await openMaintainers(reached.access, () => {}).repository(name);
-    reached.http.closeIdle();
-    const before = this.#stances.stance(repository.id, WHOLE);
-    const said = { at, saidBy: NOBODY, since: at };
-    if (isInstalled) {
-      this.#installed.add(name, app, at);
-      if (before?.saidBy === NOBODY) this.#stances.setStance(repository, WHOLE, { word: 'welcome', ...said });
-      return false;
-    }
-    this.#installed.delete(name);
-    // What a person has said before, only people take back.
-    if (before?.word !== 'stop') this.#stances.setStance(repository, WHOLE, { word: 'stop', ...said });
-    this.#stopped.push({ owner: repository.owner, name: repository.name, at });
-    return true;
+  /** Notes what the host says of an App; see `Installations.note`. */
+  async noteInstalled(app: HostsApp, name: RepositoryName, isInstalled: boolean): Promise<AppAbsence | null> {
+    return this.#installations.note(app, name, isInstalled);
   }
 
-  /**
-   * Has the host asked, within seconds, whether the App is still installed where it was, or
-   * installed again where it was removed.
-   */
-  async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
-    const isStopped = (name: RepositoryName) => this.#stances.said(name, null).stoppedAt !== null;
-    const known = names.filter((name) => this.#installed.appIn(name) !== null || isStopped(name));
-    for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
-    if (known.length > 0) await this.#wakeSoon(systemClock.now());
-  }
-
-  /** Asks the host for what webhooks have told of the App. Never rejects. */
-  async #askAgain({ access, config }: Reached): Promise<void> {
-    const repositories = [...this.#toAskAgain.values()];
-    this.#toAskAgain.clear();
-    for (const repository of repositories) {
-      access.writers?.forgetInstallation(repository);
-      // A removal is noted by whoever is asked, as always.
-      await access.writers?.isInstalled(repository).catch((error: unknown) => {
-        loggerOf(config).warn('the GitHub App could not be used', { error });
-      });
-    }
+  /** Has the host asked within seconds what has become of the App; see `Installations.want`. */
+  async wakeInstallations(named: readonly NamedRepository[]): Promise<void> {
+    if (this.#installations.want(named)) await this.#wakeSoon(systemClock.now());
   }
 
   /**
@@ -282,44 +186,29 @@ export class NotificationFeed extends DurableObject<Env> {
     const key = fullName(name).toLowerCase();
     if (this.#stances.isStoppedBy(name, NOBODY) && askedAgain.get(key) === null) {
       askedAgain.set(key, true);
-      await this.wakeInstallations([name]);
+      await this.wakeInstallations([{ ...name, id }]);
     }
-    return this.#stances.said(name, id);
+    if (id !== null) this.#installed.correctNames(name, id);
+    const said = this.#stances.said(name, id);
+    return { ...said, isAny: said.isAny || this.#installed.mayBeRenamed(name) };
   }
 
   async stopped(most: number): Promise<readonly Stopped[]> {
     return this.#stances.stopped(most);
   }
 
-  async #listener(reached: Reached, activity: ActivityHost, stopped: Listener['stopped']): Promise<Listener> {
-    const host = openMaintainers(reached.access, () => this.#takeWordCall());
-    const own = await this.#accounts(activity);
-    const opened = { env: this.env, reached, own };
-    const access = {
-      pullRequest: (name: RepositoryName, number: number) => activity.pullRequest(name, number),
-      openedBy: (name: RepositoryName, account: Account) => host.openedBy(name, account),
-    };
-    return {
-      host,
-      memory: this.#stances,
-      own,
-      now: () => systemClock.now(),
-      closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
-      stopped,
-    };
-  }
-
   /**
-   * Reads the accounts in whose names the service writes. The App's is kept: its pull requests must
-   * not be taken for foreign while it cannot be asked.
+   * Gives the login of an App that maintainers may install.
+   * @param name null: anywhere.
+   * @returns null: it is not known yet, or there already, or they want nothing of the service.
    */
-  async #accounts(activity: ActivityHost): Promise<readonly Account[]> {
-    const { kv } = this.ctx.storage;
-    const bot = (this.#bot ??= await activity.account());
-    const known = kv.get<AppAccount>(APP_KEY) ?? null;
-    const app = await activity.appAccount().catch(() => known);
-    if (app !== null && (app.id !== known?.id || app.login !== known.login)) kv.put(APP_KEY, app);
-    return app === null ? [bot] : [bot, app];
+  async appToOffer(app: number, name: RepositoryName | null): Promise<string | null> {
+    const known = this.#accounts.knownApp;
+    if (known?.app !== app) return null;
+    const isOfNoUse =
+      name !== null &&
+      (this.#installed.find(name) !== null || this.#stances.said(name, null).stoppedAt !== null);
+    return isOfNoUse ? null : known.login;
   }
 
   /** Answers true once for each repository, by its number, unless stop stands there. */
@@ -327,19 +216,5 @@ export class NotificationFeed extends DurableObject<Env> {
     if (this.#stances.stance(repositoryId, WHOLE)?.word === 'stop') return false;
     const insert = 'INSERT OR IGNORE INTO introduced VALUES (?)';
     return this.ctx.storage.sql.exec(insert, repositoryId).rowsWritten > 0;
-  }
-
-  #takeCall(): void {
-    if (!this.#memory.take('calls', systemClock.now())) throw new CallsUsedUp();
-  }
-
-  #takeWokenCall(): void {
-    if (!this.#memory.take('woken', systemClock.now())) throw new CallsUsedUp();
-    this.#takeCall();
-  }
-
-  #takeWordCall(): void {
-    if (!this.#memory.take('words', systemClock.now())) throw new WordsUsedUp();
-    this.#takeCall();
   }
 }

@@ -3,7 +3,7 @@
  * then. The comments that were heard are kept longer than the feed reads back.
  */
 import { type SaidWords, type Stance, type StanceMemory, WHOLE } from '../../events/hear.ts';
-import type { Repository } from '../../host/code-host.ts';
+import type { NumberedRepository } from '../../host/code-host.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 
 const HEARD_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
@@ -45,7 +45,7 @@ export class SqlStances implements StanceMemory {
     return rows.toArray()[0] ?? null;
   }
 
-  setStance(repository: Repository, thread: number, { word, at, saidBy, since }: Stance): void {
+  setStance(repository: NumberedRepository, thread: number, { word, at, saidBy, since }: Stance): void {
     const row = [repository.id, thread, fullName(repository), word, at, saidBy, since];
     this.#sql.exec('INSERT OR REPLACE INTO stances VALUES (?, ?, ?, ?, ?, ?, ?)', ...row);
   }

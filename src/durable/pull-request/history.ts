@@ -3,6 +3,7 @@
  * host; no name and no word of a comment is kept.
  */
 import type { HostEvent } from '../../events/host-event.ts';
+import type { CommitCounts } from '../../text/commit-changes.ts';
 import { stageAfter } from '../stages.ts';
 import { PULL_REQUEST_STAGES, type PullRequestEvent, type PullRequestStage } from './stages.ts';
 
@@ -15,9 +16,6 @@ export const MAX_EVENTS = 50;
 const MAX_URL_LENGTH = 500;
 
 const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved', 'changes-requested']);
-
-/** Numbers of commits. `changed`: those that replace one of the same title. */
-export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', number>>;
 
 /** The kinds of events: of pushes, of a look at the host, and of `HostEvent`. */
 export const HISTORY_KINDS = [

@@ -49,19 +49,19 @@ async function mayPost(env: Env, hostKey: string, repository: RepositoryName) {
 
 /** Posts the comment, which counts as a creation of the account. Never rejects. */
 export async function introduce(
-  env: Env,
-  { config, host, http, access }: Reached,
+  reached: Reached,
   { owner, repo: name, number, app }: PullRequestRecord,
 ): Promise<DeliveryResult> {
+  const { env, config, host, access } = reached;
   const may = await mayPost(env, host.key, { owner, name }).catch(() => 'later' as const);
   if (may !== 'now') return may === 'never' ? DONE : later(0);
-  const account = hostAccountNamed(env, await payerIn(env, config, host, http, { owner, name }));
+  const account = hostAccountNamed(env, await payerIn(reached, { owner, name }));
   const grant = await reserveCreation(account, ownClaim(accountLimits(config, host)), loggerOf(config));
   if (grant.kind === 'denied') return later(grant.waitMs);
   const { serviceUrl } = config;
   try {
     const appAccount = app === undefined ? null : await access.writers?.account();
-    const bot = appAccount ? mentionOf(appAccount) : await botLogin(env, config, host, http, true);
+    const bot = appAccount ? mentionOf(appAccount) : await botLogin(reached, true);
     const ownersRepository = `${owner}/${OWNERS_REPOSITORY[host.kind]}`;
     const maintainersUrl = serviceUrl + MAINTAINERS_PATH;
     const text = introduction({ serviceUrl, maintainersUrl, bot, ownersRepository });

@@ -11,19 +11,24 @@ import { configOf, openHttp } from '../../config/configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity, openRepositories } from '../../host/open.ts';
-import { publicService, publishNotification, pullRequestTopic } from '../../notify/ntfy.ts';
-import { pullRequestPath, workBranch } from '../../words/pr-hash.ts';
+import type { CommitCounts } from '../../text/commit-changes.ts';
+import { workBranch } from '../../words/pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
-import { guardOf } from '../../objects.ts';
-import { recordOpened } from '../../stats/statistics.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
-import { TRACKED_MS } from '../guard/rollback.ts';
 import { reachHost } from '../../host-access.ts';
 import { Lease } from '../lease.ts';
-import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
+import { type DeliveryResult, notTaken, Outbox } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';
 import { introduce, isFirst } from './introduce.ts';
-import type { CommitCounts, HistoryEvent, KeptHistory } from './history.ts';
+import type { HistoryEvent, KeptHistory } from './history.ts';
+import {
+  deliverMessage,
+  MESSAGE_LIFE_MS,
+  type OutboxEntry,
+  type OutboxEvent,
+  surplusOf,
+  TOLD_AS,
+} from './messages.ts';
 import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
 import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
 import type { PullRequestStage } from './stages.ts';
@@ -31,44 +36,10 @@ import type { PullRequestStage } from './stages.ts';
 const KEY = 'pull-request';
 
 const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
-const DAY_MS = 24 * 60 * 60 * 1000;
-/**
- * How long to try to deliver a message. News is of no use after a week; a wrong count stays for
- * ever; a rollback closes nothing that is not tracked.
- */
-const LIFE_MS = {
-  notification: 7 * DAY_MS,
-  statistics: 365 * DAY_MS,
-  tracking: TRACKED_MS,
-  introduction: DAY_MS,
-} as const;
 /**
  * How long to look for a pull request that the host does not show. Then its messages stay unsent.
  */
-const UNSEEN_LIFE_MS = 7 * DAY_MS;
-/**
- * The most notifications that wait. Beyond that, the oldest one is dropped, of comments first.
- * While a topic is out of reach, a flood of comments must not fill the stored value.
- */
-export const MAX_NOTIFICATIONS = 200;
-
-/** An event of which a topic tells (contract, section 6). */
-type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
-
-interface OutboxEntry extends Waiting {
-  readonly kind: keyof typeof LIFE_MS;
-  readonly event: OutboxEvent;
-  /**
-   * The address of the pull request that the statistics are to count; empty: the recorded one.
-   * Notifications need none.
-   */
-  readonly url: string;
-  /** For statistics: the hashes of the commits that opened it (src/stats/recorded-hashes.ts). */
-  readonly works?: readonly string[];
-  /** For an introduction: the host's number of the repository, as long as nobody has asked. */
-  repositoryId?: number | null;
-}
-
+const UNSEEN_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /**
  * The stored value. Everything is in it, so that whatever happens writes one row; only the dates of
  * its commits and the keys of the events that were told are apart. The parts change the value in
@@ -144,17 +115,6 @@ interface HostLook {
 /** The lease of a preview, which locks nothing. */
 const NO_LEASE = 0;
 
-/** The words with which the topic is told of an event. */
-const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
-  commented: 'commented',
-  reviewed: 'commented',
-  approved: 'commented',
-  'changes-requested': 'commented',
-  merged: 'merged',
-  closed: 'closed',
-  withdrawn: 'closed',
-};
-
 export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #kept: Kept;
@@ -175,7 +135,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#outbox = new Outbox({
       entries: this.#kept.outbox,
       save: () => this.#save(),
-      lifeMs: ({ kind }) => LIFE_MS[kind],
+      lifeMs: ({ kind }) => MESSAGE_LIFE_MS[kind],
       receiver: ({ kind }) => kind,
     });
     this.#history = new History(this.#kept);
@@ -347,9 +307,7 @@ export class PullRequest extends DurableObject<Env> {
   ): void {
     const { outbox } = this.#kept;
     outbox.push({ kind, event, url: shortUrl(url), at, ...more, attempts: 0, dueAt: 0 });
-    const notifications = outbox.filter((entry) => entry.kind === 'notification');
-    const oldest = notifications.find((entry) => entry.event === 'commented') ?? notifications[0];
-    if (notifications.length > MAX_NOTIFICATIONS) this.#outbox.remove(oldest);
+    this.#outbox.remove(surplusOf(outbox));
   }
 
   #save(): void {
@@ -412,26 +370,7 @@ export class PullRequest extends DurableObject<Env> {
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
     try {
-      const { prHash, host, owner, repo, number, url, id, app = null } = record;
-      if (entry.kind === 'notification') {
-        // Do not link to the code host: the first visitors there are likely to be the author.
-        const page = config.serviceUrl + pullRequestPath(prHash);
-        const words = entry.event === 'commented' ? 'commented on' : entry.event;
-        await publishNotification(http, publicService(config), {
-          topic: pullRequestTopic(prHash),
-          title: `${owner}/${repo}: pull request ${entry.event}`,
-          message: `Your anonymous pull request was ${words}: ${page}`,
-          click: page,
-        });
-      } else if (entry.kind === 'tracking') {
-        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url, app } as const;
-        await guardOf(this.env).track(tracked, null, entry.at);
-      } else {
-        const { at: openedAt, works } = entry;
-        const known = { ...(id !== undefined && { id }), ...(works !== undefined && { works }) };
-        const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt, ...known };
-        await recordOpened(this.env, config, http, opened);
-      }
+      await deliverMessage(this.env, config, http, record, entry);
       return { kind: 'done' };
     } catch (error) {
       return notTaken(config.notifyBaseUrl, config, error, entry.attempts);
@@ -451,6 +390,6 @@ export class PullRequest extends DurableObject<Env> {
       entry.repositoryId = null;
       this.#save();
     }
-    return introduce(this.env, reached, record);
+    return introduce(reached, record);
   }
 }

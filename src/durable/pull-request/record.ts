@@ -145,17 +145,21 @@ export function datesOf(undated: Undated, known: readonly DatedCommits[], commit
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
   const dates = new Map<string, number>();
   // The earliest date of each comes last, because it was published with that one.
-  for (const { committedAt: date, commitHashes } of known.toReversed()) {
-    const hex = Buffer.from(commitHashes).toString('hex');
-    for (let at = 0; at < hex.length; at += HASH_HEX_LENGTH)
-      dates.set(hex.slice(at, at + HASH_HEX_LENGTH), date);
-  }
+  for (const { committedAt: date, commitHashes } of known.toReversed())
+    for (const hash of hashesIn(commitHashes)) dates.set(hash, date);
   return {
     dateOf: dates.size === 0 ? () => committedAt : (commit) => dates.get(hashOf(commit)) ?? committedAt,
     added: () => {
-      const hashes = new Set(Array.from({ length: undated().length }, (_, commit) => hashOf(commit)));
-      const added = [...hashes].filter((hash) => !dates.has(hash));
+      const all = undated().idBeginnings(COMMIT_HASH_BYTES);
+      // Of a new pull request, which may have thousands of commits, none is known.
+      if (dates.size === 0) return { committedAt, commitHashes: all };
+      const added = Array.from(hashesIn(all)).filter((hash) => !dates.has(hash));
       return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },
   };
+}
+
+function* hashesIn(commitHashes: Uint8Array): Generator<string> {
+  const hex = Buffer.from(commitHashes).toString('hex');
+  for (let at = 0; at < hex.length; at += HASH_HEX_LENGTH) yield hex.slice(at, at + HASH_HEX_LENGTH);
 }

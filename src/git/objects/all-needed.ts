@@ -59,7 +59,7 @@ const FIRST_WORD = 'object ';
  * Reads the object that an annotated tag names in its first line. The tagger is not read.
  * @returns ZERO_OID if the line is malformed.
  */
-function tagTarget(content: Uint8Array): Oid {
+export function tagTarget(content: Uint8Array): Oid {
   const line = latin1(content.subarray(0, FIRST_WORD.length + OID_HEX_LENGTH));
   const oid = line.slice(FIRST_WORD.length);
   return line.startsWith(FIRST_WORD) && isOid(oid) ? oid : ZERO_OID;

@@ -5,10 +5,11 @@
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import type { Memory } from '../memory.ts';
 import { commitEntryBytes } from '../pack/outgoing-pack.ts';
-import { encodeAnonymousCommit, type CommitIdentity, type SignatureOf } from './commit.ts';
-import { hashBytes, type Oid } from './oid.ts';
+import { encodeAnonymousCommit, type CommitIdentity, personLines, type SignatureOf } from './commit.ts';
+import { hashBytes, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
-import { type PlannedCommit, type PlannedCommits, withIds } from './planned-commits.ts';
+import { type PlannedCommits, withIds } from './planned-commits.ts';
+import type { StoredCommit } from './stored-commit.ts';
 import type { SigningKey } from './ssh-signature.ts';
 
 /**
@@ -42,6 +43,9 @@ export class AnonymousCommits {
   /** Size of the objects in a pack. */
   entryBytes = 0;
   #buffer = new Uint8Array(4096);
+  /** The lines of author and committer of the last date. */
+  #lines: Uint8Array = new Uint8Array(0);
+  #linesAt: number | null = null;
 
   /**
    * Computes ids: a SHA-1 over every commit, and its signature.
@@ -53,7 +57,7 @@ export class AnonymousCommits {
     identity: CommitIdentity,
     dateOf: DateOf,
     signingKey: SigningKey | null = null,
-    now: Iterable<PlannedCommit> = commits,
+    now: Iterable<StoredCommit> = commits,
   ) {
     this.#commits = commits;
     this.#identity = identity;
@@ -83,7 +87,7 @@ export class AnonymousCommits {
     return made;
   }
 
-  #add(commit: PlannedCommit): void {
+  #add(commit: StoredCommit): void {
     const key = this.#signingKey;
     let signature: Uint8Array | null = null;
     const content = this.#encode(
@@ -110,6 +114,14 @@ export class AnonymousCommits {
   /** The number of Git objects, which is lower if commits differed only in author and date. */
   get objectCount(): number {
     return this.#ids.size;
+  }
+
+  /** Returns the first bytes of each object's id, one after the other. */
+  idBeginnings(bytes: number): Uint8Array {
+    const beginnings = new Uint8Array(bytes * this.#ids.size);
+    for (let index = 0; index < this.#ids.size; index++)
+      beginnings.set(this.#ids.bytesAt(index).subarray(0, bytes), index * bytes);
+    return beginnings;
   }
 
   get tip(): Oid {
@@ -139,28 +151,33 @@ export class AnonymousCommits {
     }
   }
 
-  #encode(
-    { tree, encoding, parents, message }: PlannedCommit,
-    number: number,
-    signatureOf: SignatureOf | null,
-  ): Uint8Array {
-    const own = parents.map((parent) => (typeof parent === 'number' ? this.idOf(parent) : parent));
+  #encode(commit: StoredCommit, number: number, signatureOf: SignatureOf | null): Uint8Array {
+    const parents = commit.parentBytes(this.#bytesOf);
+    // Git names no parent twice (git-commit-tree), and two parents may have become the same commit.
+    const own =
+      parents.length < 2 ? parents : new Map(parents.map((id) => [oidFromBytes(id, 0), id])).values();
+    const { treeBytes: tree, encoding, message } = commit;
     return encodeAnonymousCommit(
-      { tree, encoding, message: withIds(message, this.idOf) },
-      // Git names no parent twice (git-commit-tree), and two parents may have become the same
-      // commit.
-      own.length < 2 ? own : [...new Set(own)],
-      this.#identity,
-      this.#dateOf(number),
+      { tree, parents: [...own], encoding, message: withIds(message, this.idOf) },
+      this.#persons(this.#dateOf(number)),
       signatureOf,
-      (bytes) => this.#room(bytes),
+      this.#room,
     );
   }
 
-  #room(bytes: number): Uint8Array {
+  readonly #bytesOf = (commit: number): Uint8Array => this.#ids.bytesAt(this.#idOf.at(commit));
+
+  /** Returns the lines of author and committer, which many commits share. */
+  #persons(date: number): Uint8Array {
+    if (date !== this.#linesAt) this.#lines = personLines(this.#identity, date);
+    this.#linesAt = date;
+    return this.#lines;
+  }
+
+  readonly #room = (bytes: number): Uint8Array => {
     if (bytes > this.#buffer.length) {
       this.#buffer = new Uint8Array(Math.ceil(bytes / GROWTH_BYTES) * GROWTH_BYTES);
     }
     return this.#buffer.subarray(0, bytes);
-  }
+  };
 }

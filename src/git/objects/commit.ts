@@ -3,8 +3,8 @@
  * date that the caller chooses, the message and its `encoding`, and the service's signature if it
  * has a key. Every other header (signatures, merged tags, invented ones) may identify the person.
  */
-import { latin1 } from '../bytes.ts';
-import { type Oid, oidFromHex } from './oid.ts';
+import { latin1, utf8 } from '../bytes.ts';
+import { OID_HEX_LENGTH, type Oid, oidFromHex, writeHex } from './oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
 const LF = 0x0a;
@@ -17,7 +17,6 @@ const ZONE_LENGTH = '+0100'.length;
 const MAX_TIME_DIGITS = 15;
 /** Matches names of character encodings. An `encoding` header with any other value is left out. */
 const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
-const encoder = new TextEncoder();
 
 export interface Commit {
   readonly tree: Oid;
@@ -125,33 +124,69 @@ function malformedCommit(): ProtocolError {
   );
 }
 
+/** The parts of an anonymous commit. Its ids are in bytes, because a push has thousands. */
+export interface AnonymousParts extends Pick<Commit, 'encoding' | 'message'> {
+  readonly tree: Uint8Array;
+  readonly parents: readonly Uint8Array[];
+}
+
+/**
+ * Writes the lines of author and committer.
+ * @param committedAt is in seconds since 1970. It becomes the date of both, in UTC.
+ */
+export function personLines({ name, email }: CommitIdentity, committedAt: number): Uint8Array {
+  const person = `${name} <${email}> ${committedAt} +0000`;
+  return utf8(`author ${person}\ncommitter ${person}\n`);
+}
+
 /** Answers the header of a commit's signature. The parts are the commit's content without it. */
 export type SignatureOf = (...parts: readonly (string | Uint8Array)[]) => string;
 
+const NOTHING = new Uint8Array(0);
+const TREE = utf8('tree ');
+const PARENT = utf8('parent ');
+
 /**
  * Encodes an anonymous commit.
- * @param committedAt is in seconds since 1970. It becomes the date of author and committer, in UTC.
+ * @param persons has the lines of author and committer.
  * @param signatureOf answers the signature's header for the content without it; null: it has none.
  * @param allocate returns the buffer to write to.
  */
 export function encodeAnonymousCommit(
-  { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,
-  parents: readonly Oid[],
-  identity: CommitIdentity,
-  committedAt: number,
+  { tree, parents, encoding, message }: AnonymousParts,
+  persons: Uint8Array,
   signatureOf: SignatureOf | null = null,
   allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
-  const person = `${identity.name} <${identity.email}> ${committedAt} +0000`;
-  let head = `tree ${tree}\n`;
-  for (const parent of parents) head += `parent ${parent}\n`;
-  head += `author ${person}\ncommitter ${person}\n`;
-  if (encoding !== null) head += `encoding ${encoding}\n`;
-  head += signatureOf?.(head, '\n', message) ?? '';
-  head += '\n';
-  const headBytes = Buffer.byteLength(head);
-  const content = allocate(headBytes + message.byteLength);
-  encoder.encodeInto(head, content);
-  content.set(message, headBytes);
+  const encodings = encoding === null ? NOTHING : utf8(`encoding ${encoding}\n`);
+  const ids = TREE.length + PARENT.length * parents.length + (OID_HEX_LENGTH + 1) * (1 + parents.length);
+  const headBytes = ids + persons.length + encodings.length;
+  const writeHead = (content: Uint8Array): void => {
+    let at = writeIdLine(content, 0, TREE, tree);
+    for (const parent of parents) at = writeIdLine(content, at, PARENT, parent);
+    content.set(persons, at);
+    content.set(encodings, at + persons.length);
+  };
+  let signature: Uint8Array = NOTHING;
+  if (signatureOf !== null) {
+    const head = new Uint8Array(headBytes);
+    writeHead(head);
+    signature = utf8(signatureOf(head, '\n', message));
+  }
+  const messageAt = headBytes + signature.length + 1;
+  const content = allocate(messageAt + message.byteLength);
+  writeHead(content);
+  content.set(signature, headBytes);
+  content[messageAt - 1] = LF;
+  content.set(message, messageAt);
   return content;
+}
+
+/** @returns the place behind the line. */
+function writeIdLine(content: Uint8Array, start: number, word: Uint8Array, id: Uint8Array): number {
+  const end = start + word.length + OID_HEX_LENGTH;
+  for (let at = 0; at < word.length; at++) content[start + at] = word[at]!;
+  writeHex(id, content, start + word.length);
+  content[end] = LF;
+  return end + 1;
 }

@@ -2,13 +2,17 @@
  * A set of object ids that numbers them from 0 on, in typed arrays outside the garbage-collected
  * heap. A Map takes several times the memory.
  */
-import { HEX_VALUES } from '../bytes.ts';
+import { HEX_VALUES, latin1 } from '../bytes.ts';
 import { NumberList } from '../compact-lists.ts';
-import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
+import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes, writeHex } from './oid.ts';
 
 const FIRST_SLOTS = 128;
 const WORD_BYTES = 4;
 const WORDS = OID_BYTES / WORD_BYTES;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+/** Size of an id in a list, with two quotes and a comma. */
+const LISTED_BYTES = OID_HEX_LENGTH + 3;
 /** Maximum share of the slots in use. */
 const MAX_LOAD = 0.75;
 
@@ -67,11 +71,46 @@ export class OidTable {
     for (let index = 0; index < this.#size; index++) yield this.at(index);
   }
 
+  /**
+   * Lists the ids in ascending order, as JSON does. The list is one text: thousands of texts that
+   * are sorted would make the heap grow.
+   */
+  sortedList(): string {
+    const order = Uint32Array.from({ length: this.#size }, (_, index) => index);
+    order.sort((a, b) => this.#difference(a, b));
+    const list = new Uint8Array(LISTED_BYTES * this.#size);
+    for (const [place, index] of order.entries()) {
+      this.#readBytes(index);
+      const start = LISTED_BYTES * place;
+      list[start] = list[start + OID_HEX_LENGTH + 1] = QUOTE;
+      writeHex(idBytes, list, start + 1);
+      list[start + OID_HEX_LENGTH + 2] = COMMA;
+    }
+    return `[${latin1(list, 0, Math.max(0, list.length - 1))}]`;
+  }
+
+  #difference(a: number, b: number): number {
+    for (let word = 0; word < WORDS; word++) {
+      const difference = this.#words.at(a * WORDS + word) - this.#words.at(b * WORDS + word);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+
   at(index: number): Oid {
+    this.#readBytes(index);
+    return oidFromBytes(idBytes, 0);
+  }
+
+  bytesAt(index: number): Uint8Array {
+    this.#readBytes(index);
+    return idBytes.slice();
+  }
+
+  #readBytes(index: number): void {
     for (let word = 0; word < WORDS; word++) {
       idView.setUint32(word * WORD_BYTES, this.#words.at(index * WORDS + word));
     }
-    return oidFromBytes(idBytes, 0);
   }
 
   /** Removes all ids, and frees their memory. */

@@ -51,6 +51,26 @@ export function oidFromHex(bytes: Uint8Array, start: number, end: number): Oid |
   return String.fromCharCode(...codes);
 }
 
+/** Writes the 20 bytes of an id. */
+export function writeOid(oid: Oid, bytes: Uint8Array, offset: number): void {
+  for (let i = 0; i < OID_BYTES; i++)
+    bytes[offset + i] = (HEX_VALUES[oid.charCodeAt(2 * i)]! << 4) | HEX_VALUES[oid.charCodeAt(2 * i + 1)]!;
+}
+
+export function oidBytes(oid: Oid): Uint8Array {
+  const bytes = new Uint8Array(OID_BYTES);
+  writeOid(oid, bytes, 0);
+  return bytes;
+}
+
+/** Writes the 40 digits of an id in bytes. */
+export function writeHex(bytes: Uint8Array, into: Uint8Array, offset: number): void {
+  for (let i = 0; i < OID_BYTES; i++) {
+    into[offset + 2 * i] = DIGITS[bytes[i]! >>> 4]!;
+    into[offset + 2 * i + 1] = DIGITS[bytes[i]! & 0xf]!;
+  }
+}
+
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
 /** Computes an object's id, the SHA-1 of `<type> <length>`, NUL and the content. */

@@ -2,41 +2,20 @@
  * The new commits of a push without author and date, so that they can be stored. `anonymize.ts`
  * turns them into Git commits.
  */
-import { latin1, utf8 } from '../bytes.ts';
+import { utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import type { NewCommit, NewCommits } from './found-commits.ts';
-import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
+import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import type { Mention, OwnIds } from './own-ids.ts';
-
-/** A commit of this push, as its number, or one of upstream, as its id. */
-type Parent = number | Oid;
-
-/**
- * A place in a text that gets the id of a commit of this push. Zeros stay there if the commit is
- * null: it was squashed away, or has this text itself.
- */
-interface PlannedMention {
-  readonly start: number;
-  readonly length: number;
-  readonly commit: number | null;
-}
-
-/** A text with zeros in place of each mention. */
-export interface PlannedText {
-  readonly bytes: Uint8Array;
-  readonly mentions: readonly PlannedMention[];
-}
-
-export interface PlannedCommit {
-  readonly tree: Oid;
-  readonly parents: readonly Parent[];
-  readonly encoding: string | null;
-  readonly message: PlannedText;
-}
-
-const WORD_BYTES = 4;
+import {
+  encodeCommit,
+  messageIn,
+  type PlannedCommit,
+  type PlannedText,
+  StoredCommit,
+} from './stored-commit.ts';
 
 /** Commits in an order in which each comes after its parents and after those that it mentions. */
 export class PlannedCommits {
@@ -53,11 +32,11 @@ export class PlannedCommits {
   }
 
   push(commit: PlannedCommit): void {
-    this.encoded.push(encode(commit));
+    encodeCommit(commit, (bytes) => this.encoded.add(bytes));
   }
 
-  at(index: number): PlannedCommit {
-    return decode(this.encoded.at(index));
+  at(index: number): StoredCommit {
+    return new StoredCommit(this.encoded.at(index));
   }
 
   /** The messages, with zeros in place of mentions. Each is a view that is made when it is read. */
@@ -70,7 +49,7 @@ export class PlannedCommits {
     };
   }
 
-  *[Symbol.iterator](): Generator<PlannedCommit> {
+  *[Symbol.iterator](): Generator<StoredCommit> {
     for (let index = 0; index < this.length; index++) yield this.at(index);
   }
 }
@@ -111,8 +90,8 @@ export async function planCommits(
 ): Promise<Plan> {
   const mentions = await ownIds.mentionsInMessages(commits, memory);
   const ordered = orderByMentions(commits, mentions);
+  /** The commits that were planned. Each comes after its parents and those that it mentions. */
   const numbers = new OidTable();
-  for (const { oid } of ordered) numbers.add(oid);
   const numberOf = (oid: Oid): number | null => {
     const number = numbers.indexOf(oid);
     return number < 0 ? null : number;
@@ -126,6 +105,7 @@ export async function planCommits(
     );
     const own = parents.map((parent) => numberOf(parent) ?? parent);
     planned.push({ tree, encoding, parents: own, message });
+    numbers.add(oid);
     await memory.worked(COMMIT_WORK + message.bytes.byteLength);
   }
   return {
@@ -182,75 +162,4 @@ export function withIds({ bytes, mentions }: PlannedText, idOf: (commit: number)
     if (commit !== null) text.set(utf8(idOf(commit).slice(0, length)), start);
   }
   return text;
-}
-
-/**
- * Encodes a commit for storage, with numbers of 32 bits, big-endian: how many parents and mentions
- * there are, the length of the encoding's name, the tree, the parents (each a number plus one, or 0
- * and an id), the mentions, the name, the message.
- */
-function encode({ tree, parents, encoding, message: { bytes, mentions } }: PlannedCommit): Uint8Array {
-  const name = utf8(encoding ?? '');
-  const words = 3 + parents.length + 3 * mentions.length;
-  const ids = 1 + parents.filter((parent) => typeof parent === 'string').length;
-  // Every byte of it is written below.
-  const encoded = Buffer.allocUnsafe(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);
-  let at = 0;
-  const word = (value: number): void => {
-    at = encoded.writeUInt32BE(value, at);
-  };
-  const id = (oid: Oid): void => {
-    at += encoded.write(oid, at, 'hex');
-  };
-  for (const count of [parents.length, mentions.length, name.length]) word(count);
-  id(tree);
-  for (const parent of parents) {
-    word(typeof parent === 'number' ? parent + 1 : 0);
-    if (typeof parent === 'string') id(parent);
-  }
-  for (const { start, length, commit } of mentions) {
-    for (const value of [start, length, commit === null ? 0 : commit + 1]) word(value);
-  }
-  encoded.set(name, at);
-  encoded.set(bytes, at + name.length);
-  return encoded;
-}
-
-function decode(encoded: Uint8Array): PlannedCommit {
-  const view = new DataView(encoded.buffer, encoded.byteOffset);
-  let at = 0;
-  const word = (): number => {
-    at += WORD_BYTES;
-    return view.getUint32(at - WORD_BYTES);
-  };
-  const id = (): Oid => {
-    at += OID_BYTES;
-    return oidFromBytes(encoded, at - OID_BYTES);
-  };
-  const [parentCount, mentionCount, nameLength] = [word(), word(), word()];
-  const tree = id();
-  const parents: Parent[] = [];
-  while (parents.length < parentCount) {
-    const number = word();
-    parents.push(number === 0 ? id() : number - 1);
-  }
-  const mentions: PlannedMention[] = [];
-  while (mentions.length < mentionCount) {
-    const [start, length, number] = [word(), word(), word()];
-    mentions.push({ start, length, commit: number === 0 ? null : number - 1 });
-  }
-  const name = latin1(encoded, at, at + nameLength);
-  const message = { bytes: encoded.subarray(at + nameLength), mentions };
-  return { tree, parents, encoding: name === '' ? null : name, message };
-}
-
-/** Finds the message of an encoded commit, and decodes nothing else. */
-function messageIn(encoded: Uint8Array): Uint8Array {
-  const view = new DataView(encoded.buffer, encoded.byteOffset);
-  const mentionBytes = 3 * WORD_BYTES * view.getUint32(WORD_BYTES);
-  const nameBytes = view.getUint32(2 * WORD_BYTES);
-  let at = 3 * WORD_BYTES + OID_BYTES;
-  for (let parents = view.getUint32(0); parents > 0; parents--)
-    at += view.getUint32(at) === 0 ? WORD_BYTES + OID_BYTES : WORD_BYTES;
-  return encoded.subarray(at + mentionBytes + nameBytes);
 }

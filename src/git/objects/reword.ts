@@ -50,20 +50,33 @@ class RewordedCommit implements NewCommit {
   }
 
   get commit(): Commit {
-    const { commit } = this.#found;
-    return {
-      get tree() {
-        return commit.tree;
-      },
-      get parents() {
-        return commit.parents;
-      },
-      get committedAt() {
-        return commit.committedAt;
-      },
-      encoding: commit.encoding,
-      message: this.#message,
-    };
+    return new RewordedParts(this.#found.commit, this.#message);
+  }
+}
+
+class RewordedParts implements Commit {
+  readonly #commit: Commit;
+  readonly message: Uint8Array;
+
+  constructor(commit: Commit, message: Uint8Array) {
+    this.#commit = commit;
+    this.message = message;
+  }
+
+  get tree(): Oid {
+    return this.#commit.tree;
+  }
+
+  get parents(): readonly Oid[] {
+    return this.#commit.parents;
+  }
+
+  get committedAt(): number {
+    return this.#commit.committedAt;
+  }
+
+  get encoding(): string | null {
+    return this.#commit.encoding;
   }
 }
 

@@ -5,7 +5,7 @@
  * as they would name the person; all others stay.
  */
 import { latin1, latin1Bytes, utf8 } from '../bytes.ts';
-import { IdentityCollector } from '../search/identity-texts.ts';
+import { IdentityCollector } from '../search/identity-collector.ts';
 import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import type { CommitIdentity } from './commit.ts';
 import { UNTITLED } from './commit-message.ts';

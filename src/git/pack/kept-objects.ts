@@ -145,9 +145,9 @@ export class KeptObjects implements CommitStore {
       if (this.#types.at(index) === OBJ_TAG) yield this.#contents.at(index);
   }
 
-  /** Yields the id of each object once, also after `free`. */
-  oids(): Generator<Oid> {
-    return this.#oids.oids();
+  /** Lists the id of each object once, in ascending order, as JSON does. */
+  sortedOids(): string {
+    return this.#oids.sortedList();
   }
 
   placeOf(oid: Oid): number {

@@ -151,18 +151,14 @@ export class PackIndex {
         }
         at = { type, size, offset };
         hash = isDelta(type) ? null : createHash('sha1').update(`${OBJECT_TYPES[type]} ${size}\0`);
-        [kept, keptLeft] = [[], 0];
-        if (type === OBJ_TREE && size <= MAX_TREE_BYTES) keptLeft = size;
-        if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
+        [kept, keptLeft] = [[], keptBytes(type, size)];
         if (hash !== null) return true;
         if (deltas.size === MAX_DELTAS) {
           this.#isCut = true;
           return false;
         }
         deltas.add(offset);
-        const others = this.#waiting.get(walker.base);
-        if (others === undefined) this.#waiting.set(walker.base, [offset]);
-        else others.push(offset);
+        this.#wait(walker.base, offset);
         return type === OBJ_REF_DELTA;
       },
       content: (bytes) => {
@@ -172,19 +168,11 @@ export class PackIndex {
       },
       end: () => {
         const head = Buffer.concat(kept);
-        if (hash === null) {
-          const { baseSize, resultSize } = parseDeltaHeader(head);
-          this.#named.set(walker.base as Oid, baseSize);
-          this.#sizesMade.set(at.offset, resultSize);
-          return;
-        }
+        if (hash === null) return this.#nameBase(walker.base as Oid, at.offset, head);
         const oid = hash.digest('hex');
-        const { offset, size } = at;
-        if (whole.size < MAX_WHOLE) whole.set(oid, offset);
+        if (whole.size < MAX_WHOLE) whole.set(oid, at.offset);
         else this.#hasMoreWhole = true;
-        const type = at.type === OBJ_TREE ? 'tree' : 'blob';
-        const tree = type === 'tree' && size <= MAX_TREE_BYTES ? head : null;
-        this.#found({ type, oid, offset, size, isWhole: true, tree });
+        this.#found(wholeObject(oid, at, head));
       },
     };
     const walker: EntryWalker = new EntryWalker(
@@ -192,10 +180,29 @@ export class PackIndex {
       this.#objects.memory,
     );
     await walker.walk(pack, 0);
+    this.#begin(deltas, whole);
+  }
+
+  /** Finds the deltas that can be resolved at once: their bases are whole. */
+  #begin(deltas: ReadonlySet<number>, whole: ReadonlyMap<Oid, number>): void {
     for (const base of this.#waiting.keys()) {
       if (typeof base === 'number' && !deltas.has(base)) this.#ready.push(base);
       else if (typeof base === 'string' && whole.has(base)) this.#own(base, whole.get(base) as number);
     }
+  }
+
+  /** Notes a delta that is resolved once its base is available. */
+  #wait(base: number | Oid, offset: number): void {
+    const others = this.#waiting.get(base);
+    if (others === undefined) this.#waiting.set(base, [offset]);
+    else others.push(offset);
+  }
+
+  /** Notes the base that a delta names by its id. @param head has the delta's sizes. */
+  #nameBase(base: Oid, offset: number, head: Uint8Array): void {
+    const { baseSize, resultSize } = parseDeltaHeader(head);
+    this.#named.set(base, baseSize);
+    this.#sizesMade.set(offset, resultSize);
   }
 
   #own(oid: Oid, offset: number): void {
@@ -210,4 +217,21 @@ export class PackIndex {
 function unlessDamaged(error: unknown): 'too-much' {
   if (error instanceof ProtocolError) return 'too-much';
   throw error;
+}
+
+/** @param head its content, if it is a folder that is not too large. */
+function wholeObject(
+  oid: Oid,
+  { type, size, offset }: { readonly type: number; readonly size: number; readonly offset: number },
+  head: Uint8Array,
+): IndexedObject {
+  const isTree = type === OBJ_TREE;
+  const tree = isTree && size <= MAX_TREE_BYTES ? head : null;
+  return { type: isTree ? 'tree' : 'blob', oid, offset, size, isWhole: true, tree };
+}
+
+/** Tells how much of an entry is kept: a folder, or the sizes of a delta. */
+function keptBytes(type: number, size: number): number {
+  if (type === OBJ_REF_DELTA) return MAX_DELTA_HEADER_BYTES;
+  return type === OBJ_TREE && size <= MAX_TREE_BYTES ? size : 0;
 }

@@ -19,8 +19,8 @@ export interface LineWithId {
 /** Letters, digits, `_` and `-`, by their codes. */
 const IN_RUN = Uint8Array.from({ length: 256 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
 const LEAST_RUN = 20;
-/** Matches in every message that has an id. */
-export const LONG_RUN = new RegExp(String.raw`[\w-]{${LEAST_RUN}}`, 'g');
+/** Matches in every message that has an id. It looks only where a run begins. */
+export const LONG_RUN = new RegExp(String.raw`(?<![\w-])[\w-]{${LEAST_RUN}}`, 'g');
 /** Maximum length of a run. Longer ones are encoded files. */
 const MOST_RUN = 300;
 /** UUIDs (RFC 9562), and what may be an id of another form. */

@@ -6,7 +6,8 @@ import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt, CREDENTIALS } from './credentials.ts';
 import { excerptAt, type FoundSpan } from './excerpts.ts';
 import { HOME_TEXTS, homeFoldersIn } from './home-folders.ts';
-import { IdentityCollector, type IdentityTexts, identityTexts } from './identity-texts.ts';
+import { IdentityCollector } from './identity-collector.ts';
+import { type IdentityTexts, identityTexts } from './identity-texts.ts';
 import { Looks } from './looks.ts';
 import {
   beginning,

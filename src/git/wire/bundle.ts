@@ -27,6 +27,10 @@ const BRANCH_OF_HEAD = 'refs/heads/HEAD';
 
 const MAKE = 'Make one with: git bundle create - origin/main..my-change';
 const IS_PATCH = 'This is a patch. Send it to /patch instead of /bundle.';
+/** Words for a file that `curl -d` has sent, which takes the line ends out. */
+export const WITHOUT_LINE_ENDS =
+  'The file came without its line ends. With curl, send it with --data-binary in place of -d.';
+const IS_FORM = 'This is a form. With curl, send the file itself, with --data-binary in place of -F.';
 const NOTHING = new Uint8Array(0);
 const NO_CAPABILITIES: ReadonlySet<string> = new Set();
 
@@ -80,7 +84,10 @@ async function readHeader(reader: ByteReader): Promise<readonly BundledRef[]> {
 }
 
 function noBundle(signature: string): never {
-  throw badRequest(PATCH_START.test(signature) ? IS_PATCH : `This is no bundle. ${MAKE}`);
+  if (PATCH_START.test(signature)) throw badRequest(IS_PATCH);
+  if (signature.startsWith('# v2 git bundle') || signature.startsWith('# v3 git bundle'))
+    throw badRequest(WITHOUT_LINE_ENDS);
+  throw badRequest(signature.startsWith('--') ? IS_FORM : `This is no bundle. ${MAKE}`);
 }
 
 function malformed(what: string): ProtocolError {

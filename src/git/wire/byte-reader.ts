@@ -19,7 +19,7 @@ export interface ChunkSource {
    */
   read(): Promise<Uint8Array | null>;
   /** The bytes that have arrived. Without it, every byte that was read counts. */
-  readonly arrived?: Arrived;
+  readonly arrived?: Arrived | undefined;
   /**
    * Says that the chunks read so far are no longer used, so that the next one may overwrite them.
    */

@@ -4,7 +4,7 @@
  * inflates all input at once, even if nobody reads. V8 lets some 60 MB of node:zlib's buffers
  * accumulate before it collects them (measured).
  */
-import { createGunzip } from 'node:zlib';
+import { createGunzip, type Gunzip } from 'node:zlib';
 import type { ChunkSource } from '../wire/byte-reader.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -19,26 +19,9 @@ export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Erro
   // isolate.
   gunzip.on('error', () => {});
   const inflated: AsyncIterator<Uint8Array> = gunzip[Symbol.asyncIterator]();
-  const closed = new Promise<void>((resolve) => gunzip.once('close', () => resolve()));
   let feeding: Promise<void> | null = null;
   let isOver = false;
   let sourceError: unknown;
-
-  async function feed(): Promise<void> {
-    try {
-      for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
-        const piece = chunk;
-        const written = new Promise<void>((resolve) => gunzip.write(piece, () => resolve()));
-        await Promise.race([written, closed]);
-        if (gunzip.destroyed) return;
-        source.recycle?.();
-      }
-      gunzip.end();
-    } catch (error) {
-      sourceError = error;
-      gunzip.destroy(error as Error);
-    }
-  }
 
   return {
     ...(source.arrived && { arrived: source.arrived }),
@@ -48,7 +31,10 @@ export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Erro
         await feeding;
         return source.read();
       }
-      feeding ??= feed();
+      feeding ??= feed(gunzip, source).catch((error: unknown) => {
+        sourceError = error;
+        gunzip.destroy(error as Error);
+      });
       try {
         const { done, value } = await inflated.next();
         return done === true ? null : value;
@@ -67,4 +53,17 @@ export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Erro
       await source.cancel();
     },
   };
+}
+
+/** Writes the source into gunzip, as fast as that takes it. Rejects with the source's error. */
+async function feed(gunzip: Gunzip, source: ChunkSource): Promise<void> {
+  const closed = new Promise<void>((resolve) => gunzip.once('close', () => resolve()));
+  for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+    const piece = chunk;
+    const written = new Promise<void>((resolve) => gunzip.write(piece, () => resolve()));
+    await Promise.race([written, closed]);
+    if (gunzip.destroyed) return;
+    source.recycle?.();
+  }
+  gunzip.end();
 }

@@ -8,9 +8,10 @@ import type { HostKind } from '../kinds.ts';
 
 /**
  * The problems. `suspended` and `hidden` are of the account itself, and the worst. `no-…` names a
- * scope that is missing.
+ * scope that is missing. No answer to the token shows those of the App.
  */
 export type TokenProblem =
+  | AppProblem
   | 'suspended'
   | 'hidden'
   | 'rejected'
@@ -19,6 +20,13 @@ export type TokenProblem =
   | `no-${'public_repo' | 'workflow' | 'notifications'}`
   | `no-${'write:repository' | 'write:issue' | 'read:user' | 'read:notification'}`
   | 'public-only';
+
+/** Problems of the App: its key is refused, or it lacks a permission where it is installed. */
+export type AppProblem = 'app-refused' | 'app-permission';
+
+export function isOfApp(problem: TokenProblem): problem is AppProblem {
+  return problem === 'app-refused' || problem === 'app-permission';
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -3,11 +3,17 @@
  * account. If the App cannot be asked, the account writes, as it would without one. Maintainers who
  * have removed or suspended the App get nothing new from either.
  */
-import { HostError, hostFailureOf } from '../../words/host-error.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { type Failure, HostError, hostFailureOf } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { Account } from '../code-host.ts';
-import { type Actor, appIsGone, type Reporting, type Writers } from '../rest/actor.ts';
-import { type GitHubApp, type Installation, isInstalled } from './github-app.ts';
+import { type Actor, appIsGone, NOT_PERMITTED, type Reporting, type Writers } from '../rest/actor.ts';
+import { type GitHubApp, type Installation, isInstalled, TOKEN_LAG_MS } from './github-app.ts';
+
+/** Matches GitHub's answer to who asks for a token: octokit/octokit.rb#1307. */
+const SUSPENDED = /installation has been suspended/i;
+/** How long a refusal for which the App is missing counts; then the host is asked again. */
+const DOUBT_MS = 10 * 60_000;
 
 interface WritersSetup {
   readonly app: GitHubApp;
@@ -16,6 +22,9 @@ interface WritersSetup {
   readonly limitsOf: (installation: Installation) => Omit<Actor, 'app' | 'token'>;
   /** Learns why the App could not be asked. */
   readonly failed: (error: unknown) => void;
+  /** Learns that it lacks a permission where it is installed. */
+  readonly lacking: () => void;
+  readonly clock: Clock;
 }
 
 export class AppWriters implements Writers {
@@ -39,6 +48,7 @@ export class AppWriters implements Writers {
    */
   async installation(repository: RepositoryName): Promise<Installation | null> {
     const installation = await this.#wanted(repository);
+    if (installation?.mayWrite === false) this.#setup.lacking();
     return installation?.mayWrite ? installation : null;
   }
 
@@ -57,16 +67,18 @@ export class AppWriters implements Writers {
       return app.lastSeen(repository);
     });
     if (standing === 'removed') throw unwanted(repository, 'removed');
+    if (standing === 'doubted') throw doubted(repository);
     if (standing?.isSuspended) throw unwanted(repository, 'suspended');
     return standing;
   }
 
   async isInstalled(repository: RepositoryName): Promise<boolean> {
-    return isInstalled(await this.#setup.app.standing(repository));
+    const standing = await this.#setup.app.standing(repository);
+    return standing === 'doubted' || isInstalled(standing);
   }
 
-  forgetInstallation(repository: RepositoryName): void {
-    this.#setup.app.forget(repository);
+  expireInstallation(repository: RepositoryName): void {
+    this.#setup.app.expire(repository);
   }
 
   async payer(repository: RepositoryName): Promise<string | null> {
@@ -78,11 +90,16 @@ export class AppWriters implements Writers {
     const installation = await this.installation(repository);
     if (installation === null) return null;
     return this.#actor(installation, repository, 'writing').catch(async (error: unknown) => {
-      const { status } = hostFailureOf(error);
-      if (status !== null && (await this.hasChanged(repository, status))) return this.#newest(repository);
-      this.#setup.failed(error);
-      return null;
+      const isOther = await this.hasChanged(repository, hostFailureOf(error));
+      return isOther ? this.#newest(repository) : this.#without(error, repository);
     });
+  }
+
+  /** Leaves it to the account, unless maintainers have suspended the App. @throws HostError */
+  #without(error: unknown, repository: RepositoryName): null {
+    if (SUSPENDED.test(hostFailureOf(error).says)) throw unwanted(repository, 'suspended');
+    this.#setup.failed(error);
+    return null;
   }
 
   /** Chooses once more, after the installation has changed. */
@@ -90,27 +107,40 @@ export class AppWriters implements Writers {
     const installation = await this.installation(repository);
     return (
       installation &&
-      this.#actor(installation, repository, 'writing').catch((error: unknown) => {
-        this.#setup.failed(error);
-        return null;
-      })
+      this.#actor(installation, repository, 'writing').catch((error: unknown) =>
+        this.#without(error, repository),
+      )
     );
   }
 
   async of(app: number, repository: RepositoryName): Promise<Actor> {
     const standing = app === this.app ? await this.#setup.app.standing(repository) : null;
+    if (standing === 'doubted') throw doubted(repository);
     if (!isInstalled(standing)) throw appIsGone();
     if (standing.isSuspended) throw unwanted(repository, 'suspended');
     return this.#actor(standing, repository, 'writing');
   }
 
-  async hasChanged(repository: RepositoryName, status: number): Promise<boolean> {
-    const { app } = this.#setup;
+  async waitForToken(repository: RepositoryName, { status, says }: Failure): Promise<boolean> {
+    const { app, clock } = this.#setup;
+    const isOfToken = status === 401 || (status === 403 && NOT_PERMITTED.test(says));
+    if (!isOfToken || !app.hasNewToken(repository)) return false;
+    await clock.sleep(TOKEN_LAG_MS);
+    return true;
+  }
+
+  async hasChanged(repository: RepositoryName, { status, says, lasts }: Failure): Promise<boolean> {
+    const { app, lacking } = this.#setup;
+    // A host that is in trouble, or asks for fewer calls, needs no other one.
+    if (status === null || status >= 500 || lasts === 'until') return false;
     const before = app.lastSeen(repository);
-    app.forget(repository);
-    const now = await app.standing(repository).catch(() => before);
     // A token is revoked when the App is removed, also if it was installed again since.
-    return status === 401 || JSON.stringify(now) !== JSON.stringify(before);
+    if (status === 401) app.forgetTokens(repository);
+    app.expire(repository);
+    const now = await app.standing(repository).catch(() => before);
+    if (status === 401 || JSON.stringify(now) !== JSON.stringify(before)) return true;
+    if (NOT_PERMITTED.test(says)) lacking();
+    return false;
   }
 
   async #actor(
@@ -122,6 +152,15 @@ export class AppWriters implements Writers {
     const token = await app.token(installation, repository, purpose);
     return { ...limitsOf(installation), token, app: app.id };
   }
+}
+
+function doubted(repository: RepositoryName): HostError {
+  const says = 'says that the App of this service is not installed there any more';
+  const message =
+    `The code host ${says}: in ${fullName(repository)}. It is asked again within ten minutes, ` +
+    'and nothing is sent there until then. Try again later.';
+  const means = { effect: 'none', lasts: 'until', retryAfterMs: DOUBT_MS, isLocal: true, says } as const;
+  return new HostError('unreachable', message, undefined, means);
 }
 
 function unwanted(repository: RepositoryName, how: 'removed' | 'suspended'): HostError {

@@ -5,7 +5,7 @@
  */
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
+import { HostError, hostFailureOf, unlessMissing } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';
 import type { Account } from '../code-host.ts';
@@ -31,16 +31,16 @@ export interface Installation {
 }
 
 /**
- * An App's standing in a repository. `removed`: maintainers have removed it there, and have said
- * nothing since. Null: it was never installed.
+ * How an App is missing where it was installed. `removed`: maintainers have removed it, and have
+ * said nothing since. `doubted`: the host has said so for the first time, which may be a fault.
  */
-export type AppStanding = Installation | 'removed' | null;
+export type AppAbsence = 'removed' | 'doubted';
 
-/**
- * Notes that the App is installed in a repository, or is not.
- * @returns whether it was removed there.
- */
-export type NoteInstalled = (repository: RepositoryName, isInstalled: boolean) => Promise<boolean>;
+/** An App's standing in a repository. Null: it was never installed. */
+export type AppStanding = Installation | AppAbsence | null;
+
+/** Notes that the App is installed in a repository, or is not. Null: nothing is missing there. */
+export type NoteInstalled = (repository: RepositoryName, isInstalled: boolean) => Promise<AppAbsence | null>;
 
 /**
  * The permissions of tokens, by what they are for. All installations have `metadata`. The types do
@@ -63,6 +63,11 @@ const OTHER_LIFE_MS = 5 * MINUTE_MS;
 /** The life of a token at GitHub, and how long before its end it is not used any more. */
 const TOKEN_LIFE_MS = 60 * MINUTE_MS;
 const SPARE_MS = 5 * MINUTE_MS;
+/**
+ * How long the host may take until it knows a new token and its permissions everywhere:
+ * octokit/auth-app.js#65 and #589.
+ */
+export const TOKEN_LAG_MS = 3_000;
 /** The difference from which a clock, and not the key, may be why a token was refused. */
 const LEAST_SKEW_MS = 30_000;
 
@@ -76,7 +81,12 @@ interface Token {
   readonly text: string;
   /** Milliseconds since 1970, by the host's clock. */
   readonly endsAt: number;
+  /** When it was made, by this clock. */
+  readonly madeAt: number;
 }
+
+/** Matches GitHub's answer to a key whose App is gone: actions/create-github-app-token#76. */
+const GONE = /^integration not found/i;
 
 /** Installations by repository, and tokens by installation and repository. */
 const looked = new Recent<Looked>({ most: 5_000 });
@@ -84,6 +94,8 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
+/** That the host has not answered an App: everybody would wait for ten seconds otherwise. */
+const silences = new Recent<HostError>({ lifeMs: 30_000, most: 100 });
 
 export class GitHubApp {
   readonly id: number;
@@ -96,18 +108,22 @@ export class GitHubApp {
 
   /**
    * @param access the account's.
-   * @param limits of the App itself: its pauses and its calls.
+   * @param limits of the App itself: its pauses, its calls, and who hears that its key is refused.
    */
   constructor(
     { id, key }: AppSettings,
     access: RestAccess,
-    limits: Pick<RestAccess, 'backOff' | 'callMeter'>,
+    limits: Pick<RestAccess, 'backOff' | 'callMeter' | 'tokenWatch'>,
     note: NoteInstalled,
   ) {
     this.id = id;
     this.#key = key;
-    const tokenWatch = { observe: (answer: HostAnswer) => this.#learnTime(answer) };
-    this.#rest = new Rest({ ...access, ...limits, tokenWatch, token: '' }, HABITS);
+    const observe = (answer: HostAnswer) => {
+      this.#learnTime(answer);
+      limits.tokenWatch.observe(GONE.test(answer.text) ? { ...answer, status: 401 } : answer);
+    };
+    const tokenWatch = { observe };
+    this.#rest = new Rest({ ...access, ...limits, tokenWatch, token: '', app: id }, HABITS);
     this.#public = new Rest(access, HABITS);
     this.#name = `${access.apiUrl} ${id}`;
     this.#note = note;
@@ -142,7 +158,7 @@ export class GitHubApp {
         toInstallation((await this.#rest.call(INSTALLATION, placeOf(repository), headers)).data),
       ),
     );
-    const standing = (await this.#note(repository, found !== null)) ? 'removed' : found;
+    const standing = (await this.#note(repository, found !== null)) ?? found;
     looked.set(key, { standing, at: now });
     return standing;
   }
@@ -152,13 +168,36 @@ export class GitHubApp {
     return looked.get(this.#keyOf(repository))?.standing ?? null;
   }
 
-  /** Forgets an installation and its token, because it may have changed. */
-  forget(repository: RepositoryName): void {
-    const key = this.#keyOf(repository);
+  /**
+   * Has an installation looked up again, because it may have changed. What was seen last stays, for
+   * the case that the host does not answer.
+   */
+  expire(repository: RepositoryName): void {
     const standing = this.lastSeen(repository);
-    if (isInstalled(standing))
-      for (const purpose of Object.keys(NEEDED)) tokens.delete(`${key} ${standing.id} ${purpose}`);
-    looked.delete(key);
+    if (standing !== null) looked.set(this.#keyOf(repository), { standing, at: -Infinity });
+    else looked.delete(this.#keyOf(repository));
+  }
+
+  /** Forgets the tokens of a repository. */
+  forgetTokens(repository: RepositoryName): void {
+    for (const key of this.#tokenKeys(repository)) tokens.delete(key);
+  }
+
+  /** Tells if a token is so new that the host may not know it everywhere yet. */
+  hasNewToken(repository: RepositoryName): boolean {
+    const now = this.#now();
+    return this.#tokenKeys(repository).some((key) => {
+      const token = tokens.get(key);
+      return token !== null && isWithin(token.madeAt, TOKEN_LAG_MS, now);
+    });
+  }
+
+  /** Names the tokens that a repository may have now. */
+  #tokenKeys(repository: RepositoryName): readonly string[] {
+    const standing = this.lastSeen(repository);
+    if (!isInstalled(standing)) return [];
+    const key = `${this.#keyOf(repository)} ${standing.id}`;
+    return Object.keys(NEEDED).map((purpose) => `${key} ${purpose}`);
   }
 
   /** Gives a token for one purpose in one repository. @throws HostError */
@@ -188,18 +227,25 @@ export class GitHubApp {
       const path = 'POST /app/installations/{installation_id}/access_tokens';
       const answer = await this.#rest.call(path, wanted, headers);
       expectStatus(answer, 201);
-      const endsAt = Date.parse(expectText(answer.data.expires_at));
-      return { text: expectText(answer.data.token), endsAt };
+      const named = Date.parse(expectText(answer.data.expires_at));
+      // A clock that is minutes behind, which the host bears, must not make it look too far away.
+      const endsAt = Math.min(named, this.#hostNow() + TOKEN_LIFE_MS);
+      return { text: expectText(answer.data.token), endsAt, madeAt: this.#now() };
     });
   }
 
   /** Makes a call, and once more if the first answer shows that the clocks differ. */
   async #asApp<T>(call: (headers: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     const before = skews.get(this.#name);
+    const silence = silences.get(this.#name, this.#now());
+    if (silence !== null) throw silence;
     try {
       return await call(await this.#headers());
     } catch (error) {
-      if (hostFailureOf(error).status !== 401 || skews.get(this.#name) === before) throw error;
+      const { status, lasts } = hostFailureOf(error);
+      if (error instanceof HostError && status === null && lasts === 'moment')
+        silences.set(this.#name, error, this.#now());
+      if (status !== 401 || skews.get(this.#name) === before) throw error;
       return call(await this.#headers());
     }
   }
@@ -234,7 +280,7 @@ function lifeOf(standing: AppStanding): number {
 }
 
 export function isInstalled(standing: AppStanding): standing is Installation {
-  return standing !== null && standing !== 'removed';
+  return standing !== null && typeof standing !== 'string';
 }
 
 /** @throws TypeError for fields of another shape. */

@@ -4,7 +4,7 @@
  * account's, such as forks and reads.
  * Proved by test/host/app/app-writers.test.ts.
  */
-import { HostError } from '../../words/host-error.ts';
+import { type Failure, HostError } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/account-budget.ts';
@@ -42,8 +42,8 @@ export interface Writers {
   payer(repository: RepositoryName): Promise<string | null>;
   /** Tells if maintainers have installed the App, suspended or not. */
   isInstalled(repository: RepositoryName): Promise<boolean>;
-  /** Forgets in this isolate whether the App is installed, because that may have changed. */
-  forgetInstallation(repository: RepositoryName): void;
+  /** Has it looked up again whether the App is installed, because that may have changed. */
+  expireInstallation(repository: RepositoryName): void;
   /** Chooses who writes something new; null: the account. */
   forNew(repository: RepositoryName): Promise<Actor | null>;
   /**
@@ -53,8 +53,10 @@ export interface Writers {
   forReport(repository: RepositoryName): Promise<Reporting | null>;
   /** Gives the writer of what an App has written, which nobody else may change. */
   of(app: number, repository: RepositoryName): Promise<Actor>;
+  /** Waits if a refusal may come from a host that does not know a new token everywhere yet. */
+  waitForToken(repository: RepositoryName, refusal: Failure): Promise<boolean>;
   /** Tells if another writer, or another token, may succeed where the App's was refused. */
-  hasChanged(repository: RepositoryName, status: number): Promise<boolean>;
+  hasChanged(repository: RepositoryName, refusal: Failure): Promise<boolean>;
 }
 
 /**
@@ -65,6 +67,8 @@ export type Author = 'new' | number | null;
 
 /** The statuses of a call whose token may not be valid any more. */
 export const DENIED: readonly (number | null)[] = [401, 403, 404];
+/** Matches what GitHub says of a permission that a token lacks. */
+export const NOT_PERMITTED = /resource not accessible by integration/i;
 
 const THREAD = /^(?!GET )[A-Z]+ \/repos\/\{owner\}\/\{repo\}\/(?:issues|pulls)(?:\/|$)/;
 /** A read that the account may not make. */

@@ -4,7 +4,6 @@
  */
 import type { Endpoints } from '@octokit/types';
 import { HostError, hostFailureOf, inOneRepository } from '../../words/host-error.ts';
-import { hostText } from '../../words/host-text.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { type Clock, systemClock } from '../../isolate/clock.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
@@ -12,7 +11,7 @@ import { withDeadline } from '../../isolate/within.ts';
 import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/response.ts';
-import { noAnswer, type Operation, hostRefusal, type RefusedCall } from '../failure.ts';
+import { noAnswer, hostRefusal, type RefusedCall } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 import { withRetries } from '../retries.ts';
 import { MOST_REDIRECTS, notFollowed, redirectOf } from '../redirect.ts';
@@ -27,25 +26,18 @@ import {
 } from './actor.ts';
 import { expectList, expectStatus } from './answer.ts';
 import { type Differences, differencesOf } from './differences.ts';
+import { parsedJson, refusalWords } from './refusal-words.ts';
+import { requestOf, type RestRequest, type Route } from './request.ts';
 
 /**
  * The version of docs.github.com/rest/about-the-rest-api/api-versions, which other hosts do not
  * know.
  */
 const API_VERSION = '2022-11-28';
-/** The operation of a POST by the last word of its path. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
-  forks: 'fork',
-  refs: 'branch',
-  pulls: 'open',
-  issues: 'post',
-  comments: 'post',
-  reports: 'post',
-};
+/** How often a call is repeated that was refused to the App: for a new token, and for a change. */
+const MOST_RETRIES = 2;
 /** Maximum number of pages of a list. The longest threads have some thousands of comments. */
 const MAX_PAGES = 100;
-/** Maximum length that is read of a refusal that is not JSON. */
-const MAX_RAW_CHARACTERS = 4 * 1024;
 /** Maximum size of an answer: a hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** Size from which an answer, such as a page of comments, is counted in the isolate's memory. */
@@ -53,12 +45,6 @@ const FREE_RESPONSE_BYTES = 1024 * 1024;
 /** Copies of an answer in memory: bytes, text and JSON. */
 const MEMORY_FACTOR = 3;
 
-/**
- * A route that only Gitea and Forgejo have: the pull request of a head that is to be merged into a
- * base.
- */
-type HeadRoute = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
-type Route = keyof Endpoints | HeadRoute;
 type ParametersOf<R extends Route> = R extends keyof Endpoints
   ? Endpoints[R]['parameters']
   : Readonly<Record<'owner' | 'repo' | 'base' | 'head', string>>;
@@ -78,7 +64,7 @@ export interface Answer<T> extends Pick<RefusedCall, 'status' | 'header'> {
 }
 
 /** The settings for a host's REST interface and the bot's account. */
-export interface RestAccess extends Omit<Actor, 'app'> {
+export interface RestAccess extends Actor {
   readonly kind: HostKind;
   readonly apiUrl: string;
   readonly http: Http;
@@ -144,19 +130,23 @@ export class Rest {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer<DataOf<R>>> {
     const place = appsPlace(route, parameters);
-    const actor = await this.#actorIn(place);
-    if (actor.app === undefined || place === null) return this.#callAs(actor, route, parameters, headers);
-    try {
-      return await this.#callAs(actor, route, parameters, headers);
-    } catch (error) {
-      const { status } = hostFailureOf(error);
-      const isDenied = status !== null && DENIED.includes(status);
-      if (!isDenied || !(await this.#access.writers?.hasChanged(place, status))) throw inOneRepository(error);
+    for (let retries = 0; ; retries++) {
+      const actor = await this.#actorIn(place);
+      try {
+        return await this.#callAs(actor, route, parameters, headers);
+      } catch (error) {
+        if (actor.app === undefined || place === null) throw error;
+        if (retries === MOST_RETRIES || !(await this.#mayPass(place, error))) throw inOneRepository(error);
+      }
     }
-    const newest = await this.#actorIn(place);
-    return this.#callAs(newest, route, parameters, headers).catch((error: unknown) => {
-      throw newest.app === undefined ? error : inOneRepository(error);
-    });
+  }
+
+  /** Tells if a call that was refused to the App may succeed now. */
+  async #mayPass(place: RepositoryName, error: unknown): Promise<boolean> {
+    const { writers } = this.#access;
+    const refusal = hostFailureOf(error);
+    if (writers === undefined || !DENIED.includes(refusal.status)) return false;
+    return (await writers.waitForToken(place, refusal)) || writers.hasChanged(place, refusal);
   }
 
   /** Chooses who makes a call. @param place as `appsPlace` gives it. */
@@ -187,9 +177,10 @@ export class Rest {
     }).catch((error: unknown) => {
       throw error instanceof HostError ? error : noAnswer(this.#hostName, error, operation);
     });
-    const body = parsed(text);
+    const body = parsedJson(text);
     const base = 'base' in parameters ? parameters.base : undefined;
-    const refused = { ...wordsOf(body, text), operation, status, header, base };
+    const isApp = app !== undefined;
+    const refused = { ...refusalWords(body, text), operation, status, header, base, isApp };
     const answer = status < 400 ? { status, header, text: '' } : refused;
     tokenWatch.observe(answer);
     callMeter.observe(answer, operation);
@@ -200,7 +191,7 @@ export class Rest {
     // It is then as uncertain as without an answer whether the host has carried out the call.
     if (!isEmpty && (typeof body !== 'object' || body === null))
       throw noAnswer(this.#hostName, new TypeError('the host answers without JSON'), operation);
-    return { status, header, data: body as DataOf<R>, ...(app !== undefined && { app }) };
+    return { status, header, data: body as DataOf<R>, ...(isApp && { app }) };
   }
 
   /**
@@ -291,14 +282,14 @@ export class Rest {
     }
   }
 
-  #send(request: Request, subject: string, headers: Readonly<Record<string, string>>) {
+  #send(request: RestRequest, subject: string, headers: Readonly<Record<string, string>>) {
     return withDeadline(this.#habits.timeoutMs, (signal) =>
       this.#exchange(request, subject, headers, signal),
     );
   }
 
   async #exchange(
-    { method, path, body }: Request,
+    { method, path, body }: RestRequest,
     subject: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
@@ -335,63 +326,3 @@ export class Rest {
  * that of the write.
  */
 const KEEP_METHOD: ReadonlySet<number> = new Set([307, 308]);
-
-interface Request {
-  readonly operation: Operation;
-  readonly method: string;
-  /** The path with its query. */
-  readonly path: string;
-  readonly body: string | null;
-}
-
-function requestOf(route: Route, parameters: Readonly<Record<string, unknown>>): Request {
-  const [method = '', template = ''] = route.split(' ', 2);
-  const rest: Record<string, unknown> = { ...parameters };
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = String(rest[name]);
-    delete rest[name];
-    return encodeURIComponent(value);
-  });
-  const isEmpty = Object.keys(rest).length === 0;
-  if (method === 'GET') {
-    const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)]));
-    return { operation: 'read', method, path: isEmpty ? path : `${path}?${query.toString()}`, body: null };
-  }
-  const last = template.slice(template.lastIndexOf('/') + 1);
-  const operation = (method === 'POST' ? OPERATIONS[last] : null) ?? 'write';
-  return { operation, method, path, body: isEmpty ? null : JSON.stringify(rest) };
-}
-
-/** Parses JSON, or returns undefined if it is none. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Reads what a refusal says: for `failure.ts`, and, as `says`, for people, with its message and the
- * first of its details.
- */
-function wordsOf(body: unknown, raw: string): Pick<RefusedCall, 'text' | 'codes'> & { says: string } {
-  const { message, errors, documentation_url: explanation } = (body ?? {}) as Record<string, unknown>;
-  // For each of the `errors` of a 422, GitHub sends a text, an object with a message, or only
-  // `field` and `code`.
-  const details = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
-    const { message: words = error, field, code } = (error ?? {}) as Record<string, unknown>;
-    return { words: isText(words) ? words : [field, code].filter(isText).join(' '), code };
-  });
-  const sentences = [message, ...details.map(({ words }) => words), explanation].filter(isText).join(' ');
-  const detail = details.find(({ words }) => words !== '')?.words;
-  return {
-    text: typeof body === 'object' ? sentences : raw.slice(0, MAX_RAW_CHARACTERS),
-    codes: details.map(({ code }) => code).filter(isText),
-    says: hostText([message, detail].filter(isText).join(': ')),
-  };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}

@@ -13,6 +13,7 @@ import type { NotedReply } from '../../push/reply/reply.ts';
 import { COPY_SCRIPT } from '../commands.ts';
 import { differenceTable } from '../difference-table.ts';
 import NEXT_HTML from '../fragments/next.html';
+import { FILE_FORM } from '../remote-paths.ts';
 import { card, factList, filled, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import type { ChangeFields, ChangeForm } from './edit-page.ts';
 import { changeLink } from './folder-page.ts';
@@ -41,7 +42,11 @@ export interface PreviewedFile extends FileEdit {
 }
 
 interface ChangePreview
-  extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
+  extends
+    GivenAway,
+    Pick<Preview, 'author'>,
+    Pick<NotedReply, 'same'>,
+    Readonly<Record<'title' | 'body', string>> {
   readonly files: readonly PreviewedFile[];
   readonly base: string;
   /** Whether this service delays pushes by default. */
@@ -61,8 +66,8 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
   const { path, pr_hash } = form.fields;
   return previewPage('What becomes public', form, {
     given: preview,
-    shown: html`${sameNotice(preview.same, form, path, 'or open this one, too')}
-    ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)} ${preview.files.map(fileCard)}`,
+    shown: html`${sameNotice(preview.same, form, path, OR_BOTH)} ${preview.hasMoved ? MOVED : ''}
+    ${publicText(form, preview)} ${preview.files.map(fileCard)}`,
     choice: timeField(preview.isDelayed),
     typed: form.fields,
     steps: {
@@ -93,14 +98,21 @@ function publicText({ repository }: ChangeForm, { author, base, title, body }: C
   return card('public', visibleText(title), html`${text} ${facts}`);
 }
 
-/** Tells of an open pull request with the same change of the file. */
-function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: string, or: string): Html | '' {
+/** The other choice of somebody who has not opened the second one yet. */
+export const OR_BOTH = 'or open this one, too';
+
+/** Tells of an open pull request with the same change, or with commits of the file that is sent. */
+export function sameNotice(same: NotedReply['same'], place: FormPlace, path: string, or: string): Html | '' {
   if (same === null) return '';
+  const what = isOfFile(place) ? 'Commits of this file are' : 'The same change is';
   return html`<p class="notice">
-    The same change is open already: <a href="${pullRequestPath(same.prHash)}">see its page</a>.
-    <a href="${changeLink(action, path, same.prHash)}">Go on with that one</a>, ${or}.
+    ${what} open already: <a href="${pullRequestPath(same.prHash)}">see its page</a>.
+    <a href="${changeLink(place.action, path, same.prHash)}">Go on with that one</a>, ${or}.
   </p>`;
 }
+
+/** Whether the form sends a bundle or a patch. */
+const isOfFile = ({ home, action }: FormPlace): boolean => action === home + FILE_FORM;
 
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
   Pick<NotedReply, 'notes' | 'same'> &
@@ -125,6 +137,7 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
   });
   const next = {
     edit: changeLink(place.action, path, prHash),
+    how: isOfFile(place) ? 'Send a new file with all its commits' : 'Edit again',
     topic: safeUrl(topicUrl),
     withdrawal: `${place.home}/withdraw?pr_hash=${prHash}`,
   };

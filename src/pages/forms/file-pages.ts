@@ -8,9 +8,11 @@ import { html } from 'hono/html';
 import type { Changes } from '../../edit/changes.ts';
 import { MAX_DESCRIPTION_LENGTH } from '../../push/receive/push-options.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
+import type { NotedReply } from '../../push/reply/reply.ts';
 import type { Finding } from '../../words/finding.ts';
 import { changesList } from '../changes-list.ts';
 import { card, factList, type Html, listCard, type Page, visibleText } from '../layout.ts';
+import { OR_BOTH, sameNotice } from './change-pages.ts';
 import {
   attributes,
   closedNotice,
@@ -55,6 +57,9 @@ export interface FileForm extends FormFrame, PullRequestForm {
 }
 
 const TITLE = 'Send a bundle or a patch';
+const OPENS = 'For a file that Git has made on your machine. A bot opens a pull request with its commits.';
+const UPDATES =
+  'For a file that Git has made on your machine, with all commits of your pull request: they replace those that it has.';
 
 /** @param closed lines that say why nothing can be sent now. */
 export function fileClosedPage(place: FormPlace, closed: string): Page {
@@ -87,7 +92,7 @@ export function filePage(form: FileForm): Page {
   return formPage(
     TITLE,
     form,
-    'For a file that Git has made on your machine. A bot opens a pull request with its commits.',
+    pr_hash === '' ? OPENS : UPDATES,
     html`${problemNotice(problem)}
       <form method="post" action="${action}" enctype="multipart/form-data" class="card">
         ${hidden({ token, pr_hash })} ${rows} ${stepButtons({ preview: 'See what becomes public' })}
@@ -114,7 +119,8 @@ function fileField(hint: string): Html {
   </div>`;
 }
 
-export interface FilePreview extends Pick<Preview, 'author' | 'title' | 'body' | 'commits' | 'findings'> {
+export interface FilePreview
+  extends Pick<Preview, 'author' | 'title' | 'body' | 'commits' | 'findings'>, Pick<NotedReply, 'same'> {
   /** Commits that are not listed. */
   readonly unlisted: number;
   readonly base: string;
@@ -139,14 +145,16 @@ export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
         >${timeWords(fields.delay)} The ids of the commits change with that time.</small
       >`,
   });
-  const text = body === '' ? '' : html`<pre class="text">${'\n'}${visibleText(body)}</pre>`;
+  const text = body ? html`<pre class="text">${'\n'}${visibleText(body)}</pre>` : '';
+  const kept = body === null ? html`<p>The description stays as it is.</p>` : '';
   // The service reads fields until it meets the file.
   const file = held === null ? fileField(AGAIN_HINT) : hidden({ held });
   return formPage(
     'What becomes public',
     form,
     'This is everything that becomes public. Nothing has been sent yet.',
-    html`${warn.map(findingNotice)} ${card('public', visibleText(title), html`${text} ${facts}`)}
+    html`${sameNotice(preview.same, form, '', OR_BOTH)} ${warn.map(findingNotice)}
+      ${card('public', title === null ? 'The title stays as it is' : visibleText(title), html`${text} ${kept} ${facts}`)}
       ${commitsCard(preview)} ${card('changes', 'What it changes', changesOf(preview))}
       ${say.map(findingNotice)}
       <form method="post" action="${action}" enctype="multipart/form-data">

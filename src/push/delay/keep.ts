@@ -11,7 +11,7 @@ import type {
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Claim } from '../../limits/claim.ts';
-import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import type { PushSpool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { Upstream } from '../judge/questions.ts';
@@ -23,6 +23,7 @@ import { type DelayedFacts, pageLines } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { proposedBefore, wasProposed } from '../same-work.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
+import { unrecordedLine, WAIT_ADVICE } from './unrecorded.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Twice the longest delay, when the window of that ends. */
@@ -111,16 +112,6 @@ export function waitingFacts(
   return { reason, window: { from, to }, pageUrl };
 }
 
-/** Tells the person that the service has not recorded the pull request that the push names. */
-async function tellUnrecorded({ store, reply, target }: PushRun, prHash: string): Promise<void> {
-  const near = await store.openNear(target, prHash);
-  const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
-  await reply.note(
-    `The service has recorded no pull request of ${fullName(target)} with that pr-hash.${question}`,
-    'If the code host knows none either, it opens a new one.',
-  );
-}
-
 /**
  * Keeps what was judged. Tells the address of its page first, so that nothing waits whose page
  * nobody has.
@@ -142,7 +133,11 @@ export async function keep(
     ]);
   if (plan.reason !== 'busy') refuseWrongClock(run, hostAheadMs, plan.reason);
   const recorded = claim?.recorded ?? null;
-  if (recorded === null && work.prHash !== null) await tellUnrecorded(run, work.prHash);
+  if (recorded === null && work.prHash !== null)
+    await reply.note(
+      await unrecordedLine(run, work.prHash),
+      'If the code host knows none either, it opens a new one.',
+    );
   if (compared?.found && wasProposed(work, compared.found)) throw proposedBefore(compared.found);
   await refuseBegun(run, receivedHash);
   const { reason } = plan;
@@ -285,6 +280,5 @@ export function withAdvice(
   const isForRoom = isFull(refusal) && refusal.waitMs !== null;
   const cannotWait = options === null || options.preview || options.withdraw || options.overwrite;
   if (!isForRoom || cannotWait || isOfPatch(settings.door) || mayWait(settings, options)) return refusal;
-  const advice = 'Add -o wait, and the service publishes it as soon as there is room.';
-  return new Refusal(refusal.code, refusal.reason, [...refusal.lines, advice], refusal);
+  return new Refusal(refusal.code, refusal.reason, [...refusal.lines, WAIT_ADVICE], refusal);
 }

@@ -4,7 +4,8 @@
  * length in front. Lengths have 32 bits, big-endian.
  */
 import { concatBytes, utf8 } from '../../git/bytes.ts';
-import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';
+import { PlannedCommits } from '../../git/objects/planned-commits.ts';
+import type { PlannedText } from '../../git/objects/stored-commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Claim } from '../../limits/claim.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';

@@ -5,15 +5,18 @@
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { type Finding, linesOf } from '../../words/finding.ts';
+import type { CommitChanges } from '../../text/commit-changes.ts';
+import { linesOf } from '../../words/finding.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { UNKNOWN_HASH } from '../judge/destination.ts';
-import { judgeAgain, lookAgain } from '../judge-again.ts';
+import { commitsNow } from '../judge/work.ts';
+import { judgeAgain, type JudgedAgain, lookAgain, type Present } from '../judge-again.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { allLines } from '../reply/review.ts';
+import { isUpdate } from '../verdict.ts';
 import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
 import { othersHash } from './keep.ts';
 import type { KeptPush } from './kept-push.ts';
@@ -56,18 +59,30 @@ export async function release(
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
   const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${run.settings.remoteUrl(run.target)} HEAD:refs/heads/my-change`;
   const naming = { reusesHash: false, overwrite };
-  const nothing: readonly Finding[] = [];
   const mayReplace = async (oid: Oid) => kept.others.includes(await othersHash(run, pushHash, oid));
-  const { findings, ...judged } =
-    opened === null
-      ? await judgeAgain(run, { ...kept, mayReplace }, naming, present, spool)
-      : { claim: null, push: asOpened, findings: nothing };
+  const again =
+    opened === null ? await judgeAgain(run, { ...kept, mayReplace }, naming, present, spool) : null;
+  const { claim, push, findings } = again ?? { claim: null, push: asOpened, findings: [] };
   // Its page says then that nobody knows the hash, so a new pull request opens.
   run.notes.push(...linesOf(findings.filter(({ code }) => code === UNKNOWN_HASH)));
-  const spent = judged.push.named === null ? slot : null;
-  const publication = { ...judged, updated: null, compared: null, spool, pushHash, slot: spent };
+  const updated = again && (await changesOf(run, present, again));
+  const spent = push.named === null ? slot : null;
+  const publication = { claim, push, updated, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
+}
+
+/** Finds what an update changes, for its page; null: nobody knows, or it is no update. */
+async function changesOf(
+  { host, settings }: PushRun,
+  { place, botLogin }: Present,
+  { push, claim, isUpstreams }: JudgedAgain,
+): Promise<CommitChanges | null> {
+  const { named, commits } = push;
+  if (named === null || !isUpdate(push)) return null;
+  const bot = { name: botLogin, email: settings.anonEmail };
+  const leaving = await commitsNow([commits, bot, claim, 0], settings.signingKey, host.memory);
+  return place.ask.updatedCommits(named, commits, leaving, isUpstreams);
 }
 
 /** The meaning of a failure for the push, and whether the next ones would fail as well. */
@@ -84,14 +99,14 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, code, outcome } = refusal;
   const lines = allLines(refusal);
-  // What concerns the account, such as its suspension, ends no push.
+  // What concerns the account or the App, such as a suspension of the account, ends no push.
   const { cause } = refusal;
   const { whose, retryAfterMs, status, isLocal } = hostFailureOf(cause);
   const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
   const isMissing = status === 404 || (cause instanceof HostError && cause.code === 'missing');
   const isDoubted = isMissing && failures < MOST_MISSING;
-  if (!isForAll && !isMoment && !isDoubted) {
+  if (!isForAll && !isMoment && !isDoubted && isLocal !== true) {
     // A pack may name bases that upstream has lost since, which only the host notices.
     const advice = code === 'push' ? ['If upstream has changed meanwhile: fetch, and push again.'] : [];
     return { failure: { kind: 'final', said: [reason, ...lines, ...advice] }, isForAll: false };

@@ -4,6 +4,7 @@
  * host.
  */
 import type { Oid } from '../../git/objects/oid.ts';
+import type { CommitChanges } from '../../text/commit-changes.ts';
 import type { Finding } from '../../words/finding.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
@@ -17,11 +18,10 @@ import type { GitQuestions, Place, Upstream } from './questions.ts';
 import { borrowedCommits, otherAuthors } from './rules/authors.ts';
 import { changedFiles, noChange } from './rules/changes.ts';
 import { doubles } from './rules/doubles.ts';
-import { folders } from './rules/folders.ts';
 import { largeFiles } from './rules/large-files.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
-import { names } from './rules/names.ts';
 import { gate, messagesGate, otherGates, signOffGate, titleGate } from './rules/place.ts';
+import { folders, names } from './rules/searched.ts';
 import {
   idleOptions,
   keyForLaterTexts,
@@ -31,7 +31,6 @@ import {
   unreadableTitle,
 } from './rules/texts.ts';
 import { trails } from './rules/trails.ts';
-import type { CommitChanges } from './updated-commits.ts';
 import { whatItIs } from './what-it-is.ts';
 import { othersIn } from './work.ts';
 
@@ -130,6 +129,6 @@ async function verdictOn(known: Known, named: NamedPullRequest | null, findings:
 async function comparedWork(known: Known): Promise<Compared> {
   const { circumstances, pushed, bot, destination } = known;
   const { updates, born } = destination;
-  const groundTree = await known.groundTree;
-  return circumstances.records.compare(pushed, { repository: born.repository, bot, updates, groundTree });
+  const boundaryTree = await known.boundaryTree;
+  return circumstances.records.compare(pushed, { repository: born.repository, bot, updates, boundaryTree });
 }

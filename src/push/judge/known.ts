@@ -33,8 +33,8 @@ export interface Known {
   readonly oddFolders: readonly Finding[];
   /** Answers the commits as they would leave now. Each is hashed and signed once. */
   readonly leaving: () => Promise<AnonymousCommits>;
-  /** The files that the push began with, as `groundTree` finds them. Never rejects. */
-  readonly groundTree: Promise<Oid | null>;
+  /** The files that the push began with, as `findBoundaryTree` finds them. Never rejects. */
+  readonly boundaryTree: Promise<Oid | null>;
 }
 
 /** A step of judging. A refusal that it throws is a finding like any other. */

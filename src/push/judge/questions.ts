@@ -1,5 +1,5 @@
 /**
- * Questions that judging asks outside, in two objects: those that any clone asks, and those that
+ * Questions that judging asks outside, in two classes: those that any clone asks, and those that
  * tell the host something of the push, which a delayed push does not ask yet. No question writes
  * anything at the host. If the host fails, a question rejects with a refusal that says so; but one
  * that is only asked for a warning never does, and no push waits long for it.
@@ -14,21 +14,22 @@ import { encodeTree } from '../../git/objects/tree.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import type { FileObject } from '../../git/pack/packed-objects.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { HostPullRequest, PullRequestPlace, Repository, Source } from '../../host/code-host.ts';
-import { branchTip, isForkGone } from '../../host/ready-fork.ts';
+import type { HostPullRequest, PullRequestPlace, Repository } from '../../host/code-host.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
+import type { CommitChanges } from '../../text/commit-changes.ts';
 import { workBranch } from '../../words/pr-hash.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
+import type { HistoryLister } from '../../upstream/history-lister.ts';
 import { advertisedAmong } from '../../upstream/known-ids.ts';
 import {
   findPath,
   heldReads,
   type IsHarmless,
-  othersOn,
   readBlob,
   readCommit,
   type ReadObjects,
+  readsOf,
 } from '../../upstream/tree-reader.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
@@ -40,10 +41,10 @@ import {
 } from '../../upstream/upstream-refs.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 import { storedPack, type StoredEntries } from '../receive/receive.ts';
-import { repeatCommand } from '../reply/banner.ts';
+import { repeatCommand } from '../reply/commands.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, Publishable } from '../verdict.ts';
-import { type CommitChanges, updatedCommits } from './updated-commits.ts';
+import { othersCommits, replaceableTip, updatedCommits } from './updated-branch.ts';
 
 /** For what only warns. */
 const PATIENCE_MS = 5_000;
@@ -129,67 +130,6 @@ export function findPullRequest(
   return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
 }
 
-/**
- * Finds where the branch of a pull request is, as `NamedPullRequest` has it. Commits that the
- * service has made are not others' work, even if they are not recorded: the answer to an update may
- * have been lost after they had arrived.
- * @throws Refusal if others' work would go, too.
- * @param overwrite the command that pushes all the same; null: whatever is there may go.
- */
-export async function replaceableTip(
-  run: PushRun,
-  { pullRequest: { number, source, fork } }: Pick<NamedPullRequest, 'pullRequest'>,
-  isHarmless: IsHarmless,
-  overwrite: string | null,
-): Promise<Oid | null> {
-  if (source === null) return null;
-  const tip = await run.steps.run(fork === null ? 'lookup' : 'fork', () => tipOf(run.host, source));
-  if (tip === null || tip === ZERO_OID || overwrite === null || (await isHarmless(tip))) return tip;
-  const others = await othersCommits(run, source.repository, tip, isHarmless);
-  if (others?.length === 0) return tip;
-  const whose = 'Somebody else has pushed to the branch of this pull request since its last update';
-  throw othersWork([
-    ...(others === null
-      ? [`${whose}. The code host does not show their commits.`]
-      : [`${whose}:`, ...others.map((line) => `  ${line}`)]),
-    'Get their commits, and push again:',
-    `  git pull --rebase ${run.settings.remoteUrl(run.target)} refs/pull/${number}/head`,
-    'Or replace them with yours:',
-    `  ${overwrite}`,
-  ]);
-}
-
-/**
- * Where the commits of a pull request end; the zero id: nowhere; null: its fork is gone.
- * @throws HostError
- */
-export async function tipOf(host: PushRun['host'], source: Source): Promise<Oid | null> {
-  try {
-    return (await branchTip(host, source)) ?? ZERO_OID;
-  } catch (error) {
-    if (await isForkGone(host, source.repository, error)) return null;
-    throw error;
-  }
-}
-
-export function othersWork(lines: readonly string[]): Refusal {
-  return new Refusal('others-work', 'somebody else has changed this pull request', lines);
-}
-
-/** As `othersOn`; null also if it cannot be read. */
-export async function othersCommits(
-  { host: { transport, memory }, settings, logger }: PushRun,
-  repository: RepositoryName,
-  tip: Oid,
-  isHarmless: IsHarmless,
-): Promise<readonly string[] | null> {
-  const read = heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
-  return othersOn(read, tip, settings.anonEmail, isHarmless).catch((error: unknown) => {
-    logger.warn('the commits of a branch could not be read', { error });
-    return null;
-  });
-}
-
 /** Answers null if a question failed, or took too long: no push waits long for a mere warning. */
 async function unlessLate<T>({ host, logger }: PushRun, what: What, answer: Promise<T>): Promise<T | null> {
   const unlessFailed = answer.catch((error: unknown) => {
@@ -199,162 +139,204 @@ async function unlessLate<T>({ host, logger }: PushRun, what: What, answer: Prom
   return (await Promise.race([unlessFailed, host.clock.sleep(PATIENCE_MS)])) ?? null;
 }
 
-export type GitQuestions = ReturnType<typeof gitQuestions>;
-
 /** Questions that any clone asks, so the host may see them at any time. */
-export function gitQuestions(run: PushRun, { repository, refs }: Pick<Upstream, 'repository' | 'refs'>) {
-  const { host, steps } = run;
-  const { lister } = host;
-  const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
-  return {
-    /** @param main the base branch and the default branch. */
-    history: (main: readonly Ref[]) =>
-      new UpstreamHistory(
-        { list: (...part) => ofHistory(() => lister.list(...part)) },
-        repository,
-        refs,
-        main,
-        () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
-      ),
-    /**
-     * Tells whether one tip of upstream's shares no commit with any of the others, as far as that
-     * can be known.
-     */
-    isApart: async (tip: Oid, others: readonly Oid[]): Promise<boolean> => {
-      const answer = lister.isApart(repository, tip, others);
-      return (await unlessLate(run, 'the history of the base', answer)) ?? false;
-    },
-  };
-}
+export class GitQuestions {
+  readonly #run: PushRun;
+  readonly #upstream: Pick<Upstream, 'repository' | 'refs'>;
 
-export type PlaceQuestions = ReturnType<typeof placeQuestions>;
+  constructor(run: PushRun, upstream: Pick<Upstream, 'repository' | 'refs'>) {
+    this.#run = run;
+    this.#upstream = upstream;
+  }
+
+  /** @param main the base branch and the default branch. */
+  history(main: readonly Ref[]): UpstreamHistory {
+    const { host, steps } = this.#run;
+    const { repository, refs } = this.#upstream;
+    const list: HistoryLister['list'] = (...part) => steps.run('history', () => host.lister.list(...part));
+    const refsNow = () => steps.run('history', async () => (await listUpstreamRefs(host, repository)).refs);
+    return new UpstreamHistory({ list }, repository, refs, main, refsNow);
+  }
+
+  /**
+   * Tells whether one tip of upstream's shares no commit with any of the others, as far as that can
+   * be known.
+   */
+  async isApart(tip: Oid, others: readonly Oid[]): Promise<boolean> {
+    const answer = this.#run.host.lister.isApart(this.#upstream.repository, tip, others);
+    return (await unlessLate(this.#run, 'the history of the base', answer)) ?? false;
+  }
+}
 
 /**
  * Questions that tell the host something of the push, and those to our own records about it. A push
  * that is published later asks none of them until then.
  */
-export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'repository'>, botLogin: string) {
-  const { host, store, steps, claims } = run;
-  const { transport, lister } = host;
-  const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
-  return {
-    /** Says why a number is not that of an open issue; null: it is. */
-    issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
-    findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
-      findPullRequest(run, repository, botLogin, prHash, recorded),
-    /**
-     * The pr_hash of an open pull request that may be meant; null: none. A hash is no secret, and
-     * whoever comes within two of its letters has read it.
-     */
-    hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
-    /** Claims a pull request, so that two updates of it never mix. */
-    claim: (prHash: string) => claims.claimPullRequest(prHash),
-    /**
-     * Which of these ids refs of upstream's have, pull requests included, with the name of one.
-     * Null: nobody knows.
-     */
-    advertised: async (oids: ReadonlySet<Oid>) => {
-      const reading = new AbortController();
-      const answer = advertisedAmong(host, repository, oids, reading.signal);
-      const found = await unlessLate(run, 'the refs of a repository', answer);
-      reading.abort();
-      return found;
-    },
-    /** As the function; the command is that of the push itself. */
-    replaceableTip: (
-      named: Omit<NamedPullRequest, 'tip'>,
-      isHarmless: IsHarmless,
-      { options, taken }: Pushed,
-    ) => {
-      const { prHash } = named;
-      const again = { prHash, prKey: options.prKey, isSame: true };
-      const overwrite = repeatCommand(run, { options, taken }, again, ['overwrite']);
-      return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
-    },
-    /** As `othersCommits`, of the branch of a pull request; null also if it took too long. */
-    othersOn: async ({ pullRequest: { source }, tip }: NamedPullRequest, isHarmless: IsHarmless) => {
-      const isThere = source !== null && tip !== null && tip !== ZERO_OID;
-      if (!isThere || (await isHarmless(tip))) return [];
-      const answer = othersCommits(run, source.repository, tip, isHarmless);
-      return unlessLate(run, 'the commits of a branch', answer);
-    },
-    /**
-     * Says which commits an update adds to the branch of its pull request, and takes away; null:
-     * nobody knows.
-     */
-    updatedCommits: async (
-      { pullRequest: { source }, tip }: NamedPullRequest,
-      commits: PlannedCommits,
-      leaving: AnonymousCommits,
-      isUpstreams: (oid: Oid) => boolean,
-    ): Promise<CommitChanges | null> => {
-      if (source === null || tip === null || tip === ZERO_OID) return null;
-      const ofSource: ReadObjects = (...asked) => transport.readObjects(source.repository, ...asked);
-      const answer = updatedCommits({ commits, leaving, tip }, isUpstreams, heldReads(ofSource, host.memory));
-      return unlessLate(run, 'the commits of a branch', answer);
-    },
-    /** A branch of upstream's that is not in the list of its refs. */
-    findBranch: (name: string) => steps.run('lookup', () => findUpstreamBranch(host, repository, name)),
-    /** The folder of one commit of upstream's; null: it did not come in time. */
-    treeOf: async (commit: Oid): Promise<Oid | null> => {
-      const answer = await unlessLate(run, 'files of upstream', readCommit(read, commit));
-      return answer?.tree ?? null;
-    },
-    /** The upstream commit that contains all others of them; null if there is none. */
-    newestOf: (boundary: ReadonlySet<Oid>) =>
-      steps.run('history', () => lister.newestOf(repository, boundary)),
-    /**
-     * Reads the objects that the pushed deltas stand on: all, in one request, or nothing.
-     * @param sizes of the objects by their ids.
-     */
-    readBases: async (sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>> => {
-      const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-      const answer = read({ wants: [...sizes.keys()] }, bytes);
-      return (await unlessLate(run, 'the bases of deltas', answer))?.values() ?? [];
-    },
-    /**
-     * Files and folders of one commit of upstream, as far as they come in time.
-     * @param paths the root's is ''.
-     */
-    readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
-      const files = new Map<string, FileObject>();
-      await unlessLate(run, 'files of upstream', readInto(files, read, commit, paths, maxBytes));
-      // What comes later is not for it.
-      return new Map(files);
-    },
-    /**
-     * Lists the files and folders that the push changes; null: nobody knows, or it is too much. A
-     * pack that is not in memory is read only if that is required.
-     * @param isAll whether all folders are compared, or those of workflows alone.
-     * @throws if it is required: Refusal
-     */
-    entriesChanged: async (
-      push: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
-      spool: StoredEntries,
-      { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
-    ): Promise<readonly ChangedEntry[] | null> => {
-      const { commits, boundary, base, entryCount } = push;
-      if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
-      const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
-      const compare = async () => {
-        const compared = await lister.newestIn(base.oid, repository, boundary);
-        // Of branches beside the base nobody knows what the host's pull request shows.
-        if (compared.length === 0 && boundary.length > 0) return null;
-        const pushed = { commits, boundary: compared, pack: storedPack(spool) };
-        return changedEntries(pushed, read, host.memory, isWanted);
-      };
-      return isRequired ? steps.run('lookup', compare) : unlessLate(run, 'what a push changes', compare());
-    },
-    /** Names the files that are over the limit; null: nobody knows any. */
-    largeFiles: (
-      { commits, boundary }: Pick<Publishable, 'commits' | 'boundary'>,
-      roots: readonly Oid[],
-      spool: StoredEntries,
-    ) => {
-      const pushed = { commits, boundary, pack: storedPack(spool, MAX_FOLDER_READS) };
-      return unlessLate(run, 'what a push changes', findLargeFiles(pushed, roots, read, host.memory));
-    },
-  };
+export class PlaceQuestions {
+  readonly #run: PushRun;
+  readonly #repository: RepositoryName;
+  readonly #botLogin: string;
+  readonly #read: ReadObjects;
+
+  constructor(run: PushRun, repository: RepositoryName, botLogin: string) {
+    this.#run = run;
+    this.#repository = repository;
+    this.#botLogin = botLogin;
+    this.#read = readsOf(run.host.transport, repository);
+  }
+
+  /** Says why a number is not that of an open issue; null: it is. */
+  issue(number: number) {
+    const { host, steps } = this.#run;
+    return steps.run('lookup', () => host.repositories.whyNotOpen(this.#repository, number));
+  }
+
+  findPullRequest(prHash: string, recorded: PullRequestPlace | null) {
+    return findPullRequest(this.#run, this.#repository, this.#botLogin, prHash, recorded);
+  }
+
+  /**
+   * The pr_hash of an open pull request that may be meant; null: none. A hash is no secret, and
+   * whoever comes within two of its letters has read it.
+   */
+  async hashMeant(prHash: string): Promise<string | null> {
+    return (await this.#run.store.openNear(this.#repository, prHash))?.prHash ?? null;
+  }
+
+  /** Claims a pull request, so that two updates of it never mix. */
+  claim(prHash: string) {
+    return this.#run.claims.claimPullRequest(prHash);
+  }
+
+  /** As the function; the command is that of the push itself. */
+  replaceableTip(
+    named: Omit<NamedPullRequest, 'tip'>,
+    isHarmless: IsHarmless,
+    { options, taken }: Pushed,
+  ): Promise<Oid | null> {
+    const again = { prHash: named.prHash, prKey: options.prKey, isSame: true };
+    const overwrite = repeatCommand(this.#run, { options, taken }, again, ['overwrite']);
+    return replaceableTip(this.#run, named, isHarmless, options.overwrite ? null : overwrite);
+  }
+
+  /** As `othersCommits`, of the branch of a pull request; null also if it took too long. */
+  async othersOn({ pullRequest: { source }, tip }: NamedPullRequest, isHarmless: IsHarmless) {
+    const isThere = source !== null && tip !== null && tip !== ZERO_OID;
+    if (!isThere || (await isHarmless(tip))) return [];
+    const answer = othersCommits(this.#run, source.repository, tip, isHarmless);
+    return unlessLate(this.#run, 'the commits of a branch', answer);
+  }
+
+  /**
+   * Says which commits an update adds to the branch of its pull request, and takes away; null:
+   * nobody knows.
+   */
+  async updatedCommits(
+    { pullRequest: { source }, tip }: NamedPullRequest,
+    commits: PlannedCommits,
+    leaving: AnonymousCommits,
+    isUpstreams: (oid: Oid) => boolean,
+  ): Promise<CommitChanges | null> {
+    if (source === null || tip === null || tip === ZERO_OID) return null;
+    const { transport, memory } = this.#run.host;
+    const read = heldReads(readsOf(transport, source.repository), memory);
+    const answer = updatedCommits({ commits, leaving, tip }, isUpstreams, read);
+    return unlessLate(this.#run, 'the commits of a branch', answer);
+  }
+
+  /**
+   * Which of these ids refs of upstream's have, pull requests included, with the name of one. Null:
+   * nobody knows.
+   */
+  async advertised(oids: ReadonlySet<Oid>) {
+    const reading = new AbortController();
+    const answer = advertisedAmong(this.#run.host, this.#repository, oids, reading.signal);
+    const found = await unlessLate(this.#run, 'the refs of a repository', answer);
+    reading.abort();
+    return found;
+  }
+
+  /** A branch of upstream's that is not in the list of its refs. */
+  findBranch(name: string) {
+    const { host, steps } = this.#run;
+    return steps.run('lookup', () => findUpstreamBranch(host, this.#repository, name));
+  }
+
+  /** The upstream commit that contains all others of them; null if there is none. */
+  newestOf(boundary: ReadonlySet<Oid>) {
+    const { host, steps } = this.#run;
+    return steps.run('history', () => host.lister.newestOf(this.#repository, boundary));
+  }
+
+  /** The folder of one commit of upstream's; null: it did not come in time. */
+  async treeOf(commit: Oid): Promise<Oid | null> {
+    const answer = readCommit(this.#read, commit);
+    return (await unlessLate(this.#run, 'files of upstream', answer))?.tree ?? null;
+  }
+
+  /**
+   * Reads the objects that the pushed deltas stand on: all, in one request, or nothing.
+   * @param sizes of the objects by their ids.
+   */
+  async readBases(sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>> {
+    const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    const answer = this.#read({ wants: [...sizes.keys()] }, bytes);
+    return (await unlessLate(this.#run, 'the bases of deltas', answer))?.values() ?? [];
+  }
+
+  /**
+   * Files and folders of one commit of upstream, as far as they come in time.
+   * @param paths the root's is ''.
+   */
+  async readFiles(commit: Oid, paths: readonly string[], maxBytes: number) {
+    const files = new Map<string, FileObject>();
+    const reading = readInto(files, this.#read, commit, paths, maxBytes);
+    await unlessLate(this.#run, 'files of upstream', reading);
+    // What comes later is not for it.
+    return new Map(files);
+  }
+
+  /**
+   * Lists the files and folders that the push changes; null: nobody knows, or it is too much. A
+   * pack that is not in memory is read only if that is required.
+   * @param isAll whether all folders are compared, or those of workflows alone.
+   * @throws if it is required: Refusal
+   */
+  async entriesChanged(
+    push: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
+    spool: StoredEntries,
+    { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
+  ): Promise<readonly ChangedEntry[] | null> {
+    if (push.entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
+    const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
+    const compare = () => this.#compared(push, spool, isWanted);
+    if (isRequired) return this.#run.steps.run('lookup', compare);
+    return unlessLate(this.#run, 'what a push changes', compare());
+  }
+
+  async #compared(
+    { commits, boundary, base }: Pick<Publishable, 'commits' | 'boundary' | 'base'>,
+    spool: StoredEntries,
+    isWanted: (folder: string) => boolean,
+  ): Promise<readonly ChangedEntry[] | null> {
+    const { lister, memory } = this.#run.host;
+    const compared = await lister.newestIn(base.oid, this.#repository, boundary);
+    // Of branches beside the base nobody knows what the host's pull request shows.
+    if (compared.length === 0 && boundary.length > 0) return null;
+    const pushed = { commits, boundary: compared, pack: storedPack(spool) };
+    return changedEntries(pushed, this.#read, memory, isWanted);
+  }
+
+  /** Names the files that are over the limit; null: nobody knows any. */
+  largeFiles(
+    { commits, boundary }: Pick<Publishable, 'commits' | 'boundary'>,
+    roots: readonly Oid[],
+    spool: StoredEntries,
+  ) {
+    const pushed = { commits, boundary, pack: storedPack(spool, MAX_FOLDER_READS) };
+    const answer = findLargeFiles(pushed, roots, this.#read, this.#run.host.memory);
+    return unlessLate(this.#run, 'what a push changes', answer);
+  }
 }
 
 /** Reads files and folders of one commit, each into `files` as soon as it has come. */

@@ -16,20 +16,21 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
-import { shellWord } from '../reply/banner.ts';
+import { shellWord } from '../reply/commands.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, PushedWork } from '../verdict.ts';
-import { baseOfWork, type Circumstances, type Destination, otherBase, shortName } from './destination.ts';
+import { baseOfWork, otherBase, shortName } from './base-branch.ts';
+import type { Circumstances, Destination } from './destination.ts';
 import type { Findings } from './findings.ts';
 import type { Known } from './known.ts';
 import type { GitQuestions, Place } from './questions.ts';
 import { droppedCommits } from './rules/authors.ts';
-import { folderFindings } from './rules/folders.ts';
+import { folderFindings } from './rules/searched.ts';
 import { usualAnywhere } from './rules/trails.ts';
 import {
   commitsFrom,
   commitsNow,
-  findGroundTree,
+  findBoundaryTree,
   findWork,
   idsOf,
   newestBoundary,
@@ -41,8 +42,8 @@ import {
 /** Branches of upstream's that a fork is to have besides the base and the default branch. */
 const MOST_OTHERS = 20;
 
-/** Where pushed commits stand: on what of upstream's, and on whose branch. */
-interface Ground {
+/** Work, and where it stands: on what of upstream's, and on whose branch. */
+interface BasedWork {
   readonly history: UpstreamHistory;
   readonly work: Work;
   readonly base: Ref;
@@ -70,8 +71,8 @@ export async function whatItIs(
   const { received, destination, place, circumstances } = asked;
   const { settings, botLogin, memory, now } = circumstances;
   const bot = { name: botLogin, email: settings.anonEmail };
-  const ground = await findGround(asked, bot);
-  const { history, work, named } = ground;
+  const based = await findBasedWork(asked, bot);
+  const { history, work, named } = based;
   const plan = await planWork(
     work,
     received.options,
@@ -82,25 +83,25 @@ export async function whatItIs(
   const { commits } = plan;
   // Begins now, and is awaited where it is told.
   const askTree = async (oid: Oid) => place?.ask.treeOf(oid) ?? null;
-  const groundTree = findGroundTree(work, received.pack.entryCount, askTree);
+  const boundaryTree = findBoundaryTree(work, received.pack.entryCount, askTree);
   let made: Promise<AnonymousCommits> | null = null;
   const leaving = () =>
     (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey, memory));
-  const pushed = pushedWork(asked, ground, plan);
+  const pushed = pushedWork(asked, based, plan);
   let oddFolders: readonly Finding[] = [];
   const searched = await searchedNames({
-    ...(await searchOf(asked, ground, plan, leaving)),
+    ...(await searchOf(asked, based, plan, leaving)),
     texts: { title: pushed.title, description: pushed.description },
     judgeFolders: (faults, paths) => {
       oddFolders = folderFindings(faults, paths, commits);
     },
   });
-  const found = { work, history, plan, searched, pushed, groundTree, oddFolders, leaving, named };
+  const found = { work, history, plan, searched, pushed, boundaryTree, oddFolders, leaving, named };
   return { received, circumstances, bot, place, destination, ...found };
 }
 
 /** @throws Refusal if the work stands on nothing that its base knows */
-async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground> {
+async function findBasedWork(asked: Question, bot: CommitIdentity): Promise<BasedWork> {
   const { received, destination, place, circumstances, git, findings } = asked;
   const { born, isBaseRefused } = destination;
   const { defaultBranch } = born;
@@ -114,7 +115,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
-  if (!isBaseRefused) await refuseUnrelated(work, history, where, git.isApart);
+  if (!isBaseRefused) await refuseUnrelated(work, history, where, git);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(asked, history), found);
   return { history, work, base, named };
@@ -134,7 +135,7 @@ function rewordingOf(
 
 function pushedWork(
   { received: { options, pack }, destination }: Question,
-  { history, work, base }: Ground,
+  { history, work, base }: BasedWork,
   plan: Plan,
 ): PushedWork {
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
@@ -159,7 +160,7 @@ function pushedWork(
 /** Says what is searched for names, and whom it may tell. */
 async function searchOf(
   { received: { options, pack }, destination: { born, claim }, place, circumstances }: Question,
-  { history, work, base, named }: Ground,
+  { history, work, base, named }: BasedWork,
   plan: Plan,
   leaving: Known['leaving'],
 ): Promise<Omit<NameSearch, 'texts' | 'judgeFolders'>> {

@@ -7,7 +7,7 @@
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
-import { areAllNeeded } from '../../git/objects/all-needed.ts';
+import { areAllNeeded, tagTarget } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type CommitIdentity, lineEnd, parseHistory, startsWith } from '../../git/objects/commit.ts';
@@ -27,10 +27,11 @@ import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { type BannerFacts, oneBranchCommand, pushCommand, shellWord } from '../reply/banner.ts';
+import type { BannerFacts } from '../reply/banner.ts';
+import { oneBranchCommand, shellWord, withdrawalCommand } from '../reply/commands.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { Place } from './questions.ts';
+import type { GitQuestions, Place } from './questions.ts';
 
 /** Bytes of a commit to read: the author's line stands behind the parents'. */
 const MAX_HEAD_BYTES = 4_096;
@@ -60,6 +61,7 @@ export async function findWork(
   const others = commandList.filter((command) => command !== taken.command && !isDeletion(command));
   const otherTips = others.map(({ newId }) => newId);
   const { kept, namedBases } = pack;
+  refuseTag(kept, tip, { remoteUrl, refName, door });
   /** Whether an entry is a delta of one of upstream's commits, as far as these are known. */
   const hidesCommit = (): boolean => {
     for (const oid of namedBases.oids()) if (history.isKnown(oid)) return true;
@@ -74,7 +76,7 @@ export async function findWork(
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
-          ...(options.prHash === null ? [] : withdrawalOf(options.prHash, { remoteUrl, door })),
+          ...(options.prHash === null ? [] : withdrawalAdvice(options.prHash, { remoteUrl, door })),
         ]);
       if (areAllNeeded(kept, commits, boundary, otherTips, history)) return { commits, boundary };
     }
@@ -98,9 +100,18 @@ export async function findWork(
   }
 }
 
-function withdrawalOf(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
-  const options = ['withdraw', `pr-hash=${prHash}`, 'pr-key=<key>'];
-  const command = pushCommand(options, { ...to, refName: 'refs/heads/withdraw' });
+/** Refuses a tag that is pushed under the name of a branch. @throws Refusal */
+function refuseTag(kept: Kept, tip: Oid, to: Parameters<typeof oneBranchCommand>[1]): void {
+  const pushed = kept.withOid(tip);
+  if (pushed?.type !== 'tag') return;
+  throw new Refusal('one-branch', 'tags are not accepted, because they contain a name', [
+    'Nothing was sent. Push the commit that the tag names:',
+    `  ${oneBranchCommand(tagTarget(pushed.content), to)}`,
+  ]);
+}
+
+function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
+  const command = withdrawalCommand(prHash, null, { ...to, refName: 'refs/heads/withdraw' });
   return ['To withdraw the pull request:', `  ${command}`];
 }
 
@@ -114,11 +125,8 @@ interface Surroundings {
   readonly isQuiet: boolean;
 }
 
-/** Asks whether a tip of upstream's shares no commit with any of the others. */
-type IsApart = (tip: Oid, others: readonly Oid[]) => Promise<boolean>;
-
 /** Upstream commits that work may stand on to be compared with the base: a rebase leaves one. */
-const MOST_GROUNDS = 20;
+const MOST_BOUNDARIES = 20;
 
 /**
  * Refuses work that shares no history with its base: the host would take all commits, upstream's
@@ -129,11 +137,11 @@ export async function refuseUnrelated(
   { commits, boundary }: Work,
   history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
   { remoteUrl, bot, ...where }: Surroundings,
-  isApart: IsApart,
+  git: Pick<GitQuestions, 'isApart'>,
 ): Promise<void> {
-  if (!(await isUnrelated(boundary, history, where, isApart))) return;
-  const [ground] = boundary;
-  throw unrelated(where.base, remoteUrl, ground, othersIn(commits, bot).at(-1)?.oid);
+  if (!(await isUnrelated(boundary, history, where, git))) return;
+  const [boundaryOid] = boundary;
+  throw unrelated(where.base, remoteUrl, boundaryOid, othersIn(commits, bot).at(-1)?.oid);
 }
 
 /** Whether work shares no history with its base, as far as that can be known. */
@@ -141,9 +149,9 @@ export async function isUnrelated(
   boundary: ReadonlySet<Oid>,
   history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
   { base, defaultBranch, isQuiet }: Pick<Surroundings, 'base' | 'defaultBranch' | 'isQuiet'>,
-  isApart: IsApart,
+  git: Pick<GitQuestions, 'isApart'>,
 ): Promise<boolean> {
-  if (boundary.size === 0 || boundary.size > MOST_GROUNDS) return boundary.size === 0;
+  if (boundary.size === 0 || boundary.size > MOST_BOUNDARIES) return boundary.size === 0;
   const tips = new Set<Oid>();
   for (const oid of boundary) {
     if (history.has(base.oid, oid)) return false;
@@ -157,25 +165,25 @@ export async function isUnrelated(
     if (holders.some(({ name }) => name === base.name)) return false;
     tips.add(holders[0]?.oid ?? oid);
   }
-  return isApart(base.oid, [...tips]);
+  return git.isApart(base.oid, [...tips]);
 }
 
 /**
  * Says that the host would find no history in common, and how to mend it.
- * @param ground an upstream commit that the work stands on; none: it stands on nothing.
+ * @param boundaryOid an upstream commit that the work stands on; none: it stands on nothing.
  * @param last where the commits of others end, if it stands on nothing.
  */
-export function unrelated(base: Ref, remoteUrl: string, ground?: Oid, last?: Oid): Refusal {
+export function unrelated(base: Ref, remoteUrl: string, boundaryOid?: Oid, last?: Oid): Refusal {
   const name = oneLine(base.name.slice('refs/heads/'.length));
-  const from = ground ?? last;
+  const from = boundaryOid ?? last;
   return new Refusal('base', 'no history in common', [
     `Your commits stand on no commit of the branch "${name}": upstream may have replaced its history, or it is another branch.`,
-    ...(ground === undefined
+    ...(boundaryOid === undefined
       ? []
       : ['Name the branch that they are for with -o base=<branch>, or move them:']),
     `  git fetch ${remoteUrl} ${shellWord(name)}`,
     `  git rebase --onto FETCH_HEAD ${from === undefined ? '--root' : from.slice(0, 12)}`,
-    ...(ground === undefined && last !== undefined
+    ...(boundaryOid === undefined && last !== undefined
       ? ['This leaves out everything up to the last commit by another author.']
       : []),
     'Then push again.',
@@ -196,24 +204,24 @@ export function othersIn(commits: NewCommits, { name, email }: CommitIdentity): 
  * @param entryCount folders and files in the pack: with some, a single commit changes something.
  * @param treeOf answers null if the host is not asked, or did not answer.
  */
-export async function findGroundTree(
+export async function findBoundaryTree(
   { commits, boundary }: Work,
   entryCount: number,
   treeOf: (commit: Oid) => Promise<Oid | null>,
 ): Promise<Oid | null> {
-  const [ground, another] = boundary;
+  const [boundaryOid, another] = boundary;
   const mayBe = entryCount === 0 || commits.length > 1;
-  return ground === undefined || another !== undefined || !mayBe ? null : treeOf(ground);
+  return boundaryOid === undefined || another !== undefined || !mayBe ? null : treeOf(boundaryOid);
 }
 
 /** Tells whether the work ends with the files that it began with, as after a revert. */
 export function changesNothing(
   { commits, boundary }: Work,
   entryCount: number,
-  groundTree: Oid | null,
+  boundaryTree: Oid | null,
 ): boolean {
   if (boundary.size !== 1) return false;
-  return groundTree === null ? entryCount === 0 : groundTree === commits.at(-1)?.commit.tree;
+  return boundaryTree === null ? entryCount === 0 : boundaryTree === commits.at(-1)?.commit.tree;
 }
 
 /** Name and address, as their bytes stand there. Without patterns, because a push has thousands. */

@@ -10,7 +10,7 @@ import type { AgitRequest, HostPullRequest } from '../../host/code-host.ts';
 import type { AgitHost } from '../../host/open.ts';
 import { workBranch } from '../../words/pr-hash.ts';
 import { wholeText } from '../../text/pull-request-text.ts';
-import { tipOf } from '../judge/questions.ts';
+import { tipOf } from '../judge/updated-branch.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate } from '../verdict.ts';
 import { Delivery, hostErrorOf, overtaken, type Proposal, refusedCommits } from './delivery.ts';

@@ -15,7 +15,7 @@ import { refusedPush } from '../../host/git/refused-push.ts';
 import { upload, type UploadTarget } from '../../host/git/upload.ts';
 import type { CodeHost } from '../../host/open.ts';
 import { namedText } from '../../text/pull-request-text.ts';
-import { othersCommits, othersWork } from '../judge/questions.ts';
+import { othersCommits, othersWork } from '../judge/updated-branch.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Publishable } from '../verdict.ts';

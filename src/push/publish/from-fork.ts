@@ -150,13 +150,12 @@ export class ForkDelivery extends Delivery<ForkHost> {
    * @throws Refusal if what is there must not be replaced
    */
   async #tipToReplace(proposal: Proposal, refName: string): Promise<Oid> {
-    const { prHash, anonymous, isRepeated, onlyFrom } = proposal;
+    const { prHash, anonymous, isRepeated } = proposal;
     const { named } = this.push;
     // Null: nobody has looked, and it may be anywhere.
     const known = named === null && !isRepeated ? ZERO_OID : (named?.tip ?? null);
     const before = known ?? (await this.#lookUpOrMakeAnew(refName));
     if (before === anonymous.tip) return before;
-    if (onlyFrom !== null && before !== onlyFrom && before !== ZERO_OID) throw overtaken();
     if (known === null)
       await this.refuseOthersWork({ source: { repository: this.#fork, refName } }, prHash, before);
     return before;

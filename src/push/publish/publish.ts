@@ -12,10 +12,10 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { HostPullRequest } from '../../host/code-host.ts';
 import { Recent } from '../../isolate/recent.ts';
+import type { CommitChanges } from '../../text/commit-changes.ts';
 import { repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
-import type { CommitChanges } from '../judge/updated-commits.ts';
 import type { Slot, PushHost } from '../push-host.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { compareWork, type Compared } from '../same-work.ts';
@@ -89,7 +89,7 @@ export async function enter(run: PushRun, publication: Publication): Promise<Omi
   const { repositories } = run.host;
   const taking = slot === null ? run.limits.takeQuota() : slot.take(push.repository, push.policyLimits);
   const comparing = identityOf(run).then((bot) => {
-    const where = { repository: push.repository, bot, updates: isUpdate(push), groundTree: null };
+    const where = { repository: push.repository, bot, updates: isUpdate(push), boundaryTree: null };
     return compareWork(run, push, where, publication.compared);
   });
   const [taken] = await Promise.allSettled([taking, comparing]);

@@ -146,6 +146,7 @@ function split(option: string): [name: string, value: string | null] {
 /** The option that somebody may have meant: a misspelt one, or that of the same name elsewhere. */
 function meantBy(name: string): Name | undefined {
   if (/^dry[-_]?run$/i.test(name)) return 'preview';
+  if (/^(?:delete|close|cancel)$/i.test(name)) return 'withdraw';
   return nearName(name, NAMES);
 }
 

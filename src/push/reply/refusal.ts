@@ -97,8 +97,9 @@ type OfService = 'busy' | 'clock' | 'delay' | 'delays-full' | 'internal' | 'ungu
 /** Texts that a push would publish, for a form. On a terminal, lines of its refusal show them. */
 export interface Preview {
   readonly author: string;
-  readonly title: string;
-  readonly body: string;
+  /** Title, and body; null: the pull request that is updated keeps its own. */
+  readonly title: string | null;
+  readonly body: string | null;
   /** Lines about what was searched and found, and warnings. */
   readonly remarks: readonly string[];
   /** Why the push would be refused; null: it would not. */

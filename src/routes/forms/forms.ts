@@ -26,7 +26,8 @@ import { sendChange } from './change/send-change.ts';
 import { answerFileForm, showFileForm } from './file/file-form.ts';
 import { onForm, onSent, SEND_AGAIN } from './form.ts';
 import { answerSecurity, showSecurityForm } from './security-form.ts';
-import { answerIssue, answerReply, showIssueForm, showReplyForm } from './thread-forms.ts';
+import { answerIssue, showIssueForm } from './issue-form.ts';
+import { answerReply, showReplyForm } from './reply-form.ts';
 
 const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
 /** Room for the longest text that hosts take, if each character has four bytes, all escaped. */

@@ -13,6 +13,7 @@ import { allLines } from '../../push/reply/review.ts';
 import { isOfLimits } from '../../push/reply/refusal.ts';
 import { ClientPushLimits } from '../../service/push-limits.ts';
 import { arePushesSuspended } from '../../service/suspension.ts';
+import { CHANGE_FORM } from '../../pages/remote-paths.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { knownOver, refuseSuspendedWriting } from '../request/limits.ts';
 import { explanationOf, refuseWithoutBot } from '../request/refused.ts';
@@ -67,14 +68,15 @@ async function pushesClosed(c: Context<AppEnv>, opens: boolean): Promise<string 
 }
 
 function policyCloses(
-  { c, target }: RequestedForm,
+  { c, target, home, action }: RequestedForm,
   policy: KnownPolicy,
   kind: Contribution,
   thread: number | null,
 ): string | null {
-  // The other forms look for something in it, and say that it is not there.
+  // The other forms look for a thread or a file, and say that it is not there.
+  const looksFor = thread !== null || action === home + CHANGE_FORM;
   const none = `${hostNameOf(c.var.host)} has no public repository ${fullName(target)}. Correct the name.`;
-  if (policy === null) return kind === 'issues' ? none : null;
+  if (policy === null) return looksFor ? null : none;
   if (policy === undefined) return null;
   return (
     policyRefusal(policy, target, kind) ?? (thread === null ? null : muteRefusal(policy, target, thread))

@@ -4,7 +4,6 @@
  */
 import { pullRequestTopic } from '../../notify/ntfy.ts';
 import { changeDonePage, type OpenedChange } from '../../pages/forms/change-pages.ts';
-import { CHANGE_FORM } from '../../pages/remote-paths.ts';
 import { pullRequestPath } from '../../words/pr-hash.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { answerForm, type RequestedForm } from './form.ts';
@@ -15,12 +14,10 @@ export function showOpened(
   path: string,
   opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl' | 'needsKey'>,
 ): Promise<Response> {
-  const { c, home } = place;
+  const { c } = place;
   const { config } = c.var;
   const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
   const pageUrl = shownOrigin(c.req.raw, config) + pullRequestPath(opened.prHash);
   const needsKey = config.prUpdatePolicy === 'key';
-  // Whichever form was sent, what follows is a change of a file.
-  const next = { ...place, action: home + CHANGE_FORM };
-  return answerForm(c, changeDonePage(next, { ...opened, path, topicUrl, pageUrl, needsKey }));
+  return answerForm(c, changeDonePage(place, { ...opened, path, topicUrl, pageUrl, needsKey }));
 }

@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { KNOWN_OPTIONS } from '../../push/receive/push-options.ts';
-import { PR_KEY } from '../../push/reply/banner.ts';
+import { PR_KEY } from '../../push/reply/commands.ts';
 import { pushOutcome, type Refusal } from '../../push/reply/refusal.ts';
 import type { Outcome } from '../../push/session.ts';
 import type { Finding } from '../../words/finding.ts';

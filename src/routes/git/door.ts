@@ -12,7 +12,7 @@ import { badRequest } from '../../git/wire/protocol-error.ts';
 import { type FaultyRequest, type PushRequest, unreadRequest } from '../../git/wire/push-request.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
-import { PR_KEY } from '../../push/reply/banner.ts';
+import { PR_KEY } from '../../push/reply/commands.ts';
 import type { Reply } from '../../push/reply/reply.ts';
 import { type Arrival, conclude, end, type Outcome } from '../../push/session.ts';
 import { ASKED_BY_ANSWER } from '../../push/consent.ts';

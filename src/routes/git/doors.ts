@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { readBundle } from '../../git/wire/bundle.ts';
-import { PR_KEY } from '../../push/reply/banner.ts';
+import { PR_KEY } from '../../push/reply/commands.ts';
 import { INVALID_NAME } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
 import { answer, as, asError, asJson, described, repositoryParams, TEXT } from '../description.ts';

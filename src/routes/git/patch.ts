@@ -21,6 +21,7 @@ import { malformed, PatchError } from '../../patch/patch-error.ts';
 import { type Base, type Series, seriesOn } from '../../patch/series.ts';
 import { isForReview, type MaybeReviewed } from '../../push/delay/keep.ts';
 import { refusalOf } from '../../push/judge/findings.ts';
+import { missingBase } from '../../push/judge/base-branch.ts';
 import { findPullRequest } from '../../push/judge/questions.ts';
 import type { PushStore } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
@@ -31,9 +32,9 @@ import { ClientPushLimits } from '../../service/push-limits.ts';
 import { ServicePushStore } from '../../service/push-store.ts';
 import type { PushSpool } from '../../spool/spool.ts';
 import { BodyBytes } from '../../streams/body-bytes.ts';
-import { heldReads, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
-import { defaultBranchOf } from '../../upstream/upstream-refs.ts';
-import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import { heldReads, readCommit, type ReadObjects, readsOf } from '../../upstream/tree-reader.ts';
+import { defaultBranchOf, discoveredRefs } from '../../upstream/upstream-refs.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { announcedBytes } from './git-http.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { hostScopeOf } from '../request/scope.ts';
@@ -147,7 +148,8 @@ async function refuseWaiting(
 ): Promise<void> {
   const isForReviewer = await isForReview(run);
   if ((delayMs ?? run.settings.publishDelayMs) === 0 && !wait && !isForReviewer) return;
-  const atOnce = `To publish the patch at once, ${wait ? 'leave out wait' : 'add -o delay=0s'}.`;
+  const change = delayMs === null ? 'add -o delay=0s' : 'use -o delay=0s instead';
+  const atOnce = `To publish the patch at once, ${wait ? 'leave out wait' : change}.`;
   throw new Refusal('patch', 'a patch cannot wait', [
     ...(isForReviewer ? ['The operator of this service reviews it before it is published.'] : []),
     'To apply it, the service asks the code host for the files that it changes, long before it would be published.',
@@ -202,16 +204,12 @@ async function onBase(
     named === null
       ? defaultBranchOf(listed)
       : (listed.refs.find((ref) => ref.name === HEADS + named) ?? null);
-  if (branch === null)
-    throw new Refusal('base', 'there is no such base branch', [
-      `${fullName(name)} has no branch ${named === null ? 'yet' : `"${named}"`}.`,
-    ]);
+  if (branch === null) {
+    const { refs } = await steps.run('lookup', () => discoveredRefs(host, name));
+    throw missingBase(name, refs, named);
+  }
   const { oid: tip, name: refName } = branch;
-  const read = heldReads(
-    (request, maxBytes) => host.transport.readObjects(name, request, maxBytes),
-    host.memory,
-    FILE_COPIES,
-  );
+  const read = heldReads(readsOf(host.transport, name), host.memory, FILE_COPIES);
   const series = await steps.run('lookup', async () => {
     const { tree, committedAt } = await readCommit(read, tip);
     return apply({ tip, tree, committedAt }, read);

@@ -1,7 +1,7 @@
 /**
  * Sets headers for browsers. Each costs a microsecond for every request, so there is none without
  * an effect: X-Frame-Options has one in browsers that do not know frame-ancestors.
- * Proved by test/routes/headers.test.ts.
+ * Proved by test/routes/headers.test.ts and test/e2e/people/service-name.test.ts.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';

@@ -10,6 +10,7 @@ import { difference } from '../../edit/lines.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import type { FormFields } from '../request/form-fields.ts';
+import { readsOf } from '../../upstream/tree-reader.ts';
 import { HostError } from '../../words/host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { within } from '../../isolate/within.ts';
@@ -187,7 +188,7 @@ async function changesIn(
     const { target, work } = stored.kept;
     return await changesOf(
       { commits: work.commits, boundary: work.boundary, pack },
-      (request, maxBytes) => host.transport.readObjects(target, request, maxBytes),
+      readsOf(host.transport, target),
       memory,
       difference,
     );

@@ -7,6 +7,7 @@ import type { AppEnv } from '../../env.ts';
 import { type DOCUMENTS, documentPage, documentText } from '../../pages/document-page.ts';
 import { ICON, PRIVACY_PATH } from '../../pages/layout.ts';
 import { MAINTAINERS_PATH } from '../../text/footer.ts';
+import { offeredApp } from '../../service/offered-app.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { prefersPage } from '../request/repository.ts';
 import { answerPage } from './answer-page.ts';
@@ -28,8 +29,10 @@ documents.get('/robots.txt', (c) => c.text(ROBOTS, 200, KEPT_LONG));
 
 export async function answerDocument(c: Context<AppEnv>, name: keyof typeof DOCUMENTS): Promise<Response> {
   const { config } = c.var;
-  const origin = shownOrigin(c.req.raw, config);
+  const [host] = config.hosts;
+  const app = name === 'maintainers' ? await offeredApp(c.env, host, null) : null;
+  const shown = { origin: shownOrigin(c.req.raw, config), app };
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config), Vary: 'Accept' };
-  if (name !== 'api' && !prefersPage(c)) return c.text(documentText(name, config, origin), 200, kept);
-  return answerPage(c, documentPage(name, config, origin), 200, kept);
+  if (name !== 'api' && !prefersPage(c)) return c.text(documentText(name, config, shown), 200, kept);
+  return answerPage(c, documentPage(name, config, shown), 200, kept);
 }

@@ -25,7 +25,9 @@ import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { lookUp } from '../request/limits.ts';
+import { isEmbedded } from '../request/payload.ts';
 import { knownPolicy } from '../request/reading.ts';
+import { scopeOf } from '../request/scope.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { answer, as, asError, asJson, described, HTML, TEXT } from '../description.ts';
 
@@ -37,6 +39,7 @@ const LOOK_PATIENCE_MS = 5_000;
 const POLICY_PATIENCE_MS = 1_500;
 
 const NOT_CONNECTED: ShownConversation = { kind: 'unknown', why: 'Its code host is no longer connected.' };
+const NOT_FOR_OTHERS: ShownConversation = { kind: 'unknown', why: 'Pages of other sites cannot read it here.' };
 const UNKNOWN = explained(
   404,
   'No such pull request',
@@ -59,12 +62,15 @@ const pullRequestAnswer = z
     hash: z.string(),
     state: z.enum(['open', 'merged', 'closed', 'withdrawn']),
     url: z.string().meta({ description: 'The pull request.' }),
-    title: z.string().nullable().meta({ description: 'Null: it cannot be read now.' }),
+    title: z.string().nullable().meta({ description: 'Null: it cannot be read, as `comments`.' }),
     events: z.array(z.object({ kind: z.enum(HISTORY_KINDS), at, url: z.string() })),
     comments: z
       .array(z.object({ author: z.string().nullable(), at, path: z.string().nullable(), text: z.string() }))
       .optional()
-      .meta({ description: 'What people wrote, newest first, cut; missing: it cannot be read now.' }),
+      .meta({
+        description:
+          'What people wrote, newest first, cut; missing: it cannot be read now, or a page of another site asks.',
+      }),
   })
   .meta({ description: 'What is known of a pull request.' });
 
@@ -103,12 +109,8 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const origin = shownOrigin(c.req.raw, config);
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
   if (isForProgram) return c.body(atomFeed(found, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-  const host = hostWithKey(config, found.host);
   const repository = { owner: found.owner, name: found.repo };
-  const [conversation, policy] =
-    host === undefined
-      ? [NOT_CONNECTED, null]
-      : await Promise.all([conversationOf(c, host, repository, found.number), policyOf(c, host, repository)]);
+  const [conversation, policy] = await readAtHost(c, found);
   const read = conversation.kind === 'shown' ? conversation.conversation : null;
   const pullRequest = await endedBy(c, found, read);
   // The reason why it cannot be read may concern this client alone.
@@ -133,6 +135,21 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   return type === 'text/plain'
     ? c.text(pullRequestPageText(page), 200, headers)
     : answerPage(c, pullRequestPage(page), 200, headers);
+}
+
+/**
+ * Reads what the code host has, which takes calls of the client's. A page of another site must not
+ * spend those of its readers.
+ */
+async function readAtHost(
+  c: Context<AppEnv>,
+  { host: key, owner, repo: name, number }: PullRequestView,
+): Promise<readonly [ShownConversation, KnownPolicy]> {
+  const host = hostWithKey(c.var.config, key);
+  if (host === undefined) return [NOT_CONNECTED, null];
+  if (scopeOf(c).isForeign && isEmbedded(c.req.raw)) return [NOT_FOR_OTHERS, undefined];
+  const repository = { owner, name };
+  return Promise.all([conversationOf(c, host, repository, number), policyOf(c, host, repository)]);
 }
 
 /** Lists what people wrote, the newest first, and the description last. */

@@ -11,6 +11,7 @@ import type { ListedThread } from '../../host/code-host.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
+import { offeredApp } from '../../service/offered-app.ts';
 import { suspensionOf } from '../../service/suspension.ts';
 import { openThreadsOf } from '../request/open-threads.ts';
 import { knownPolicy, mayRead } from '../request/reading.ts';
@@ -27,11 +28,12 @@ const FRESH_MS = 5_000;
 
 export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const { config, host } = c.var;
-  const [policy, pullRequests, standing] = await Promise.all([
+  const [policy, pullRequests, standing, app] = await Promise.all([
     within(PATIENCE_MS, knownPolicy(c, target)).catch(() => undefined),
     listedPullRequests(c, target),
     // Without an answer, the page leaves out whether pushes are suspended.
     suspensionOf(c.env).catch(() => null),
+    offeredApp(c.env, host, target),
   ]);
   if (policy === null) {
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
@@ -48,6 +50,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     isSuspended: standing?.panicMode,
     pullRequests,
     openThreads,
+    app,
   };
   const isKnown = policy !== undefined && pullRequests !== null && openThreads !== null;
   const isComplete = isKnown && standing?.panicMode === false;

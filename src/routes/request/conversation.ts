@@ -70,9 +70,9 @@ export async function conversationOf(
   const noCalls = await noCallsLeft(c);
   if (noCalls !== null) return noCalls;
   try {
-    const { env, var: given } = c;
-    const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});
-    const asked = [botLogin(env, given.config, host, given.http, true), appLogin(activity)];
+    const scope = { ...scopeOf(c), host };
+    const activity = openActivity(openHostAccess(scope), () => {});
+    const asked = [botLogin(scope, true), appLogin(activity)];
     const [found, ...own] = await within(
       PATIENCE_MS,
       Promise.all([

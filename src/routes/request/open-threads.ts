@@ -12,6 +12,7 @@ import { openHostAccess } from '../../host-access.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { mayRead } from './reading.ts';
+import { hostScopeOf } from './scope.ts';
 
 const FRESH_MS = 2 * 60_000;
 /** Short, because the rest of the page can be shown without the list. */
@@ -24,7 +25,7 @@ export async function openThreadsOf(
   c: Context<AppEnv>,
   target: RepositoryName,
 ): Promise<readonly ListedThread[] | null> {
-  const { config, host, http, logger } = c.var;
+  const { config, host, logger } = c.var;
   if (host.token === null) return null;
   const name = `open-threads/${recordName(host, target).toLowerCase()}`;
   const lastKnown = openLastKnown(c.env, config, (error) =>
@@ -39,7 +40,7 @@ export async function openThreadsOf(
     async ask() {
       isClientsLimit = !(await mayRead(c));
       if (isClientsLimit) throw new Error('the client has asked too often');
-      const activity = openActivity(openHostAccess(c.env, config, host, http), () => {});
+      const activity = openActivity(openHostAccess(hostScopeOf(c)), () => {});
       return (await activity.newestThreads(target)) ?? [];
     },
   });

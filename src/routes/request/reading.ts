@@ -10,6 +10,7 @@ import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { refuseTooMany } from './limits.ts';
 import type { Refused } from './refused.ts';
+import { scopeOf } from './scope.ts';
 
 const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
 
@@ -31,7 +32,6 @@ export function knownPolicy(
   target: RepositoryName,
   host: HostConfig = c.var.host,
 ): Promise<KnownPolicy> {
-  const { config, logger, http } = c.var;
   const question = { mayAsk: () => mayRead(c), isPolled: true };
-  return openPolicies(c.env, config, host, logger, http).of(target, question);
+  return openPolicies({ ...scopeOf(c), host }).of(target, question);
 }

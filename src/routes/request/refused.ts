@@ -170,7 +170,9 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
     return refused(502, error, {}, 'may-exist');
   }
   if (lasts === 'until') {
-    const error = `${hostName} asks to slow down; the ${what} was not created: try again later`;
+    // Without a status, the words are the service's own.
+    const why = status === null && says !== '' ? says : 'asks to slow down';
+    const error = `${hostName} ${why}; the ${what} was not created: try again later`;
     return refused(503, error, { 'Retry-After': retryAfter(retryAfterMs ?? 60_000) });
   }
   const phrase = statusText(status);

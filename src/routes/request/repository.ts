@@ -61,8 +61,11 @@ function didYouMean({ req, var: { config } }: Context<AppEnv>): string {
   const [owner = '', name = ''] = typed.slice(-2);
   const named = config.hosts.find((one) => typed.includes(one.key) || typed.includes(hostNameOf(one)));
   const host = named ?? usualHost(config.hosts);
-  const meant = parseName(host.kind, owner, name);
+  // The path ends behind the owner, such as `/v1/gh/octo`.
+  const isHalf = typed.at(-3) === 'v1' && hostWithKey(config, owner) !== undefined;
+  const meant = isHalf ? parseName(host.kind, name, 'repo') : parseName(host.kind, owner, name);
   if (meant === null) return '';
   const verb = req.query('service') === 'git-receive-pack' ? 'push' : 'clone';
-  return `Did you mean: git ${verb} ${shownOrigin(req.raw, config)}/v1/${repositoryPath(host, meant)}\n`;
+  const repository = isHalf ? `${host.key}/${meant.owner}/<repo>` : repositoryPath(host, meant);
+  return `Did you mean: git ${verb} ${shownOrigin(req.raw, config)}/v1/${repository}\n`;
 }

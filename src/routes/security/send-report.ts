@@ -14,7 +14,6 @@ import { accountOf, openHostAccess } from '../../host-access.ts';
 import type { PrivateReport, SentReport } from '../../host/code-host.ts';
 import { openPrivateReports, type PrivateReportHost } from '../../host/open.ts';
 import { DENIED } from '../../host/rest/actor.ts';
-import type { RestAccess } from '../../host/rest/rest.ts';
 import { openingIn, quotaNamesOf, writeClaim } from '../../limits/claim.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { guardOf } from '../../objects.ts';
@@ -124,18 +123,14 @@ export async function reporterFor(c: Context<AppEnv>, target: RepositoryName): P
 export const reportsNotTaken = (target: RepositoryName): string =>
   `${fullName(target)} takes no private reports: its maintainers have not switched them on`;
 
-function accessOf(c: Context<AppEnv>): RestAccess {
-  const { config, host, http } = c.var;
-  return openHostAccess(c.env, config, host, http);
-}
+const accessOf = (c: Context<AppEnv>) => openHostAccess(hostScopeOf(c));
 
 /** Asks the policy, and gives its limits. */
 async function limitsOfTarget(
   c: Context<AppEnv>,
   target: RepositoryName,
 ): Promise<readonly Limit[] | Refused> {
-  const { config, host, logger, http } = c.var;
-  const policy = await openPolicies(c.env, config, host, logger, http).of(target);
+  const policy = await openPolicies(hostScopeOf(c)).of(target);
   if (policy === undefined)
     return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
   if (policy === null) return refused(400, 'failed to send the report: 404 Not Found', {}, 'not-created');
@@ -162,7 +157,10 @@ async function sendNow(
     openingIn(opening, accountLimits(config, host), claim),
   );
   if (grant.kind === 'denied') return refusedToPost(c, grant, opening);
-  const sent = await hostAnswer(() => reporter.reports.send(target, report));
+  const send = () => hostAnswer(() => reporter.reports.send(target, report));
+  const writers = config.privateReports === 'app' ? accessOf(c).writers : undefined;
+  let sent = await send();
+  if (sent instanceof HostError && (await writers?.waitForToken(target, sent.failure))) sent = await send();
   if (!(sent instanceof HostError)) {
     c.var.logger.info('a private report was sent');
     waitUntil(countReport(c));
@@ -171,9 +169,7 @@ async function sendNow(
   // Without an answer of the host, the report may exist, so its place in the limits stays taken.
   if (sent.failure.effect === 'none') waitUntil(grant.release());
   // The App may have been installed anew, or have other permissions. The next attempt asks.
-  const { status } = sent.failure;
-  if (config.privateReports === 'app' && DENIED.includes(status))
-    await accessOf(c).writers?.hasChanged(target, status ?? 0);
+  if (DENIED.includes(sent.failure.status)) await writers?.hasChanged(target, sent.failure);
   return refusedByHost(c, sent);
 }
 

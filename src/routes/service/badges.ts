@@ -102,12 +102,11 @@ badges.get(
 );
 
 async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
-  const { config, logger, http } = c.var;
   const { host: key, repo = '' } = anonymousFriendlyQuery.parse(c.req.query());
   const [owner = '', name = '', ...more] = repo.split('/');
   const found = more.length > 0 ? null : repositoryOn(c, key, owner, name);
   if (found === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
-  const policies = openPolicies(c.env, config, found.host, logger, http);
+  const policies = openPolicies({ ...scopeOf(c), host: found.host });
   const asking = { mayAsk: () => mayAsk(c), isPolled: true, isFilesOnly: true, atOnceMs: AT_ONCE_MS };
   const policy = await policies.of(found.name, asking);
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);

@@ -8,7 +8,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { HOOK_PATH, MAIN_HOST } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { readHookDelivery } from '../../events/hook-delivery.ts';
+import { type NamedRepository, readHookDelivery } from '../../events/hook-delivery.ts';
 import { openHostAccess } from '../../host-access.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { feedOf } from '../../objects.ts';
@@ -17,7 +17,6 @@ import { memoryFor } from '../../service/scope.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { bodyText } from '../../streams/body-text.ts';
 import { HostError } from '../../words/host-error.ts';
-import type { RepositoryName } from '../../words/repository-name.ts';
 import { described, error } from '../description.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { scopeOf } from '../request/scope.ts';
@@ -79,11 +78,10 @@ async function readDelivery(c: Context<AppEnv>, secret: string, memory: MemoryHo
   return c.body(null, 204);
 }
 
-/** Forgets where the App is installed, and has the host asked whether it still is where it was. */
-async function lookAgain(c: Context<AppEnv>, repositories: readonly RepositoryName[]): Promise<void> {
-  const { config, http } = c.var;
-  const { writers } = openHostAccess(c.env, config, config.hosts[0], http);
-  for (const repository of repositories) writers?.forgetInstallation(repository);
+/** Has the host asked whether the App still is installed where it was, here and by the feed. */
+async function lookAgain(c: Context<AppEnv>, repositories: readonly NamedRepository[]): Promise<void> {
+  const { writers } = openHostAccess({ ...scopeOf(c), host: c.var.config.hosts[0] });
+  for (const repository of repositories) writers?.expireInstallation(repository);
   await feedOf(c.env, MAIN_HOST).wakeInstallations(repositories);
 }
 

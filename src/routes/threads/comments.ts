@@ -6,7 +6,11 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config/config.ts';
-import { type CommentOutcome, type CommentRequest, mayBePosted } from '../../durable/identity/identity.ts';
+import {
+  type CommentOutcome,
+  type CommentRequest,
+  mayBePosted,
+} from '../../durable/identity/comment-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { openHostAccess, payerIn } from '../../host-access.ts';
 import { hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';
@@ -247,15 +251,15 @@ async function refusedNew(
   hash: string,
   { owner, repo: name, number, body, origin, claim }: CommentRequest,
 ): Promise<CommentOutcome | null> {
-  const { config, host, http, logger } = c.var;
-  if (c.env.ONE_MACHINE === undefined || (await mayBeListed(c.env.DB, hash, logger))) return null;
+  const scope = hostScopeOf(c);
+  if (c.env.ONE_MACHINE === undefined || (await mayBeListed(c.env.DB, hash, scope.logger))) return null;
   const maxCharacters = exceededRoom(body, { hash, karma: 1, origin });
   if (maxCharacters !== null) return { kind: 'too-long', maxCharacters };
-  const payer = await payerIn(c.env, config, host, http, { owner, name });
-  const denied = await creationLimitsOf(hostScopeOf(c), payer).denial(claim, false);
+  const payer = await payerIn(scope, { owner, name });
+  const denied = await creationLimitsOf(scope, payer).denial(claim, false);
   if (denied !== null) return denied;
   try {
-    await openThreads(openHostAccess(c.env, config, host, http)).expectThread({ owner, name }, number);
+    await openThreads(openHostAccess(scope)).expectThread({ owner, name }, number);
     return null;
   } catch (cause) {
     if (!isRefusedByHost(cause)) return null;

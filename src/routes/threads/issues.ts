@@ -38,7 +38,7 @@ import {
   pseudonymOn,
   sentRequest,
 } from './posting.ts';
-import { hostScopeOf, scopeOf } from '../request/scope.ts';
+import { hostScopeOf } from '../request/scope.ts';
 
 const MAX_TITLE_CHARACTERS = 256;
 
@@ -165,16 +165,17 @@ export async function createIssue(
   userToken: string,
   policyLimits: readonly Limit[],
 ): Promise<PostOutcome> {
-  const { config, host, logger, http } = c.var;
-  const opening = await targetOf(hostScopeOf(c), repository, null, policyLimits);
-  const claim = writeClaim(quotaNamesOf(await clientOf(scopeOf(c))));
-  const payer = await payerIn(c.env, config, host, http, repository);
-  const grant = await creationLimitsOf(hostScopeOf(c), payer).reserve(
+  const { config, host, logger } = c.var;
+  const scope = hostScopeOf(c);
+  const opening = await targetOf(scope, repository, null, policyLimits);
+  const claim = writeClaim(quotaNamesOf(await clientOf(scope)));
+  const payer = await payerIn(scope, repository);
+  const grant = await creationLimitsOf(scope, payer).reserve(
     openingIn(opening, accountLimits(config, host), claim),
   );
   if (grant.kind === 'denied') return refusedToPost(c, grant, opening);
 
-  const created = await openThreads(openHostAccess(c.env, config, host, http))
+  const created = await openThreads(openHostAccess(scope))
     .createIssue(repository, issue)
     .catch((cause: unknown) => {
       if (!(cause instanceof HostError)) throw cause;

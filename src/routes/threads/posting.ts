@@ -28,7 +28,7 @@ import { untilAnswered } from '../request/until-answered.ts';
 import { answerRefused, invalidField, type Refused, refused, refuseWithoutBot } from '../request/refused.ts';
 import { onRepository } from '../request/repository.ts';
 import { refuseSuspendedWriting } from '../request/limits.ts';
-import { scopeOf } from '../request/scope.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
 
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 export type PostKind = keyof typeof SINGULAR;
@@ -76,8 +76,8 @@ export async function postOnce(
 ): Promise<PostOutcome> {
   const refusal = refuseWithoutBot(c) ?? (await refuseSuspendedWriting(c));
   if (refusal !== null) return refusal;
-  const { config, host, logger, http } = c.var;
-  const policy = await openPolicies(c.env, config, host, logger, http).of(target);
+  const { logger } = c.var;
+  const policy = await openPolicies(hostScopeOf(c)).of(target);
   // A refusal by the maintainers must hold even while the host does not answer.
   if (policy === undefined)
     return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);

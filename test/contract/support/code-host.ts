@@ -163,6 +163,15 @@ export class CodeHost implements Repositories {
     );
   }
 
+  /**
+   * Lists what was asked after so many requests, without the news for which the service looks by
+   * itself.
+   */
+  causedSince(before: number): Recorded[] {
+    const isOwn = /^\/api\/(?:notifications|users?)\b/;
+    return this.requests.slice(before).filter(({ path }) => !isOwn.test(path));
+  }
+
   messagesOn(topic: string): Message[] {
     return this.messages.filter((message) => message.topic === topic);
   }

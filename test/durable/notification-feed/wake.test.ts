@@ -1,4 +1,7 @@
-/** Threads that a webhook names: they are read from the host within seconds. */
+/**
+ * Threads that a webhook names: they are read from the host within seconds. Where the App is
+ * installed, they are listed in case that none comes.
+ */
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { generateKeyPairSync } from 'node:crypto';
@@ -188,8 +191,6 @@ describe('what is not of the service', () => {
   );
 });
 
-const stoppedAt = async () => (await feed().said(repository, 7)).stoppedAt;
-
 /** Lets the service see that the App is installed. */
 async function seen(): Promise<void> {
   await wake(1);
@@ -197,66 +198,6 @@ async function seen(): Promise<void> {
 }
 
 describe('an installation', () => {
-  const INSTALLATION = '/repos/octo/hello/installation';
-
-  it('that is removed stops the service, once the host says so', async () => {
-    await seen();
-    await feed().wakeInstallations([repository]);
-    expect(await examined()).toEqual([INSTALLATION]);
-    expect(await stoppedAt()).toBeNull();
-    isInstalled = false;
-    await feed().wakeInstallations([repository]);
-    await examined();
-    expect(await stoppedAt()).not.toBeNull();
-    // What waits for the repository is discarded then.
-    expect(await run()).toMatchObject([repository]);
-  });
-
-  it('costs one call for a flood of deliveries', async () => {
-    await seen();
-    await Promise.all(Array.from({ length: 100 }, () => feed().wakeInstallations([repository])));
-    expect(await examined()).toEqual([INSTALLATION]);
-  });
-
-  it('is found again without a webhook, once somebody asks for the repository', async () => {
-    await seen();
-    isInstalled = false;
-    await feed().wakeInstallations([repository]);
-    await examined();
-    // Those who are refused have the host asked, every ten minutes at most.
-    for (let asked = 0; asked < 3; asked++) expect(await stoppedAt()).not.toBeNull();
-    expect(await examined()).toEqual([INSTALLATION]);
-    isInstalled = true;
-    expect([await stoppedAt(), await examined()]).toEqual([expect.any(Number), []]);
-    vi.setSystemTime(Date.now() + 10 * 60_000);
-    expect(await stoppedAt()).not.toBeNull();
-    expect((await examined())[0]).toBe(INSTALLATION);
-    expect(await stoppedAt()).toBeNull();
-  });
-
-  it('of an earlier App of the operator is not removed by setting another App', async () => {
-    await seen();
-    await configure({ GITHUB_APP_ID: '18' });
-    isInstalled = false;
-    await feed().wakeInstallations([repository]);
-    expect(await examined()).toEqual([INSTALLATION]);
-    expect(await stoppedAt()).toBeNull();
-    expect(await run()).toEqual([]);
-    // The other App counts from when it is installed there.
-    isInstalled = true;
-    await feed().wakeInstallations([repository]);
-    await examined();
-    isInstalled = false;
-    await feed().wakeInstallations([repository]);
-    await examined();
-    expect(await stoppedAt()).not.toBeNull();
-  });
-
-  it('of which the service has never heard costs nothing', async () => {
-    await feed().wakeInstallations([repository]);
-    expect(await examined()).toEqual([]);
-  });
-
   it('is asked every ten minutes for what the App has opened there, in case that no webhook comes', async () => {
     await seen();
     const { prHash, number, pull } = await openPull();

@@ -108,7 +108,7 @@ it('is not posted once the maintainers have said stop, or it has ended', async (
     HOSTING_TOKEN: 'secret',
     SERVICE_URL: 'https://veil.test',
   };
-  const asked = await introduce(own, reachHost(own, 'gh', null)!, { ...ended, repo: 'stopped' });
+  const asked = await introduce(reachHost(own, 'gh', null)!, { ...ended, repo: 'stopped' });
   expect([asked, posted]).toEqual([{ kind: 'done' }, []]);
 });
 

@@ -1,7 +1,7 @@
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MAX_NOTIFICATIONS } from '../../../src/durable/pull-request/pull-request.ts';
+import { MAX_NOTIFICATIONS } from '../../../src/durable/pull-request/messages.ts';
 import type { RecordedPush } from '../../../src/durable/pull-request/pull-request.ts';
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';

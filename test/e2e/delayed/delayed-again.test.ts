@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildPack, type ObjectType } from '../../support/pack-builder.ts';
 import { contribute, type Contribution } from '../support/contribution.ts';
-import { delayedAs, nameIn, pageOf, pass, press, published } from '../support/delayed.ts';
+import { delayedAs, nameIn, pageOf, pass, press, published, publishedAs } from '../support/delayed.ts';
 import type { Clone, GitRun } from '../support/person.ts';
 import { bannerOf, keyIn, remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
@@ -147,16 +147,20 @@ describe('the same push again, by Git,', () => {
     expect(timesIn(first.stderr)).toHaveLength(2);
   });
 
-  it('takes no second place among the pull requests of an hour', exhaustive, async () => {
-    const { clone } = await waiting();
+  it('and its publication take no second slot among the pull requests of an hour', exhaustive, async () => {
+    const { upstream, clone, name } = await waiting();
     for (const options of [['delay=1h'], [], ['delay=2h'], []])
       expect(remoteLines(await again({ clone }, ...options))).toContain(WAITS);
+    await press(bed, name, 'publish');
+    await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
     for (const branch of ['b', 'c', 'd', 'e']) {
       await clone.commit();
       expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
     }
     await clone.commit();
-    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+    for (const options of [[], ['delay=1h']])
+      expect((await again({ clone }, ...options)).stderr).toContain('rate limit exceeded');
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 
   it('twice at once waits once, and one of the two has its page', exhaustive, async () => {
@@ -213,8 +217,7 @@ describe('once it is public', () => {
     'a guess of its id with %j tells what is public, and neither page nor key',
     async (options) => {
       const { name, ...victim } = await waiting();
-      const page = await published(bed, name);
-      const key = /PR key: +(\w+)/.exec(page)?.[1] ?? 'none';
+      const { key } = publishedAs(await published(bed, name));
       const { url } = await bed.host.onlyPull(victim.upstream);
       const pack = buildPack(await entriesOf(victim.clone)).bytes;
       const words: string[] = [];
@@ -243,8 +246,9 @@ describe('once it is public', () => {
     await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
     await bed.restart();
     // A run on a busy machine may end before its turn comes.
-    const page = () => pass(bed).then(() => pageOf(bed, name));
-    await expect.poll(page, { timeout: 20_000 }).toContain('the same commits were proposed before');
+    await expect
+      .poll(async () => (await pass(bed), pageOf(bed, name)))
+      .toContain('the same commits were proposed before');
     expect(bed.host.forkPath(upstream)).toBeNull();
   });
 

@@ -7,7 +7,7 @@ import { SECONDARY_LIMIT } from '../../../sandbox/known-answers.ts';
 import { type Contribution, contribute } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
 import { delayedAs, pageOf, pass, press, published } from '../support/delayed.ts';
-import { remoteLines, statusTable } from '../support/push-output.ts';
+import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -44,7 +44,7 @@ describe('a push that the host does not take', exhaustive, () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('when it is sent the commits fails, also with "wait", as something may be there: a retry goes on', async () => {
+  it('is refused if sending the commits fails, also with "wait", as some may be there; a retry goes on', async () => {
     const { upstream, clone } = await withCommit(bed);
     bed.sandbox.faults.inject({
       method: 'POST',
@@ -79,9 +79,10 @@ describe('a push that the host does not take', exhaustive, () => {
 describe('when a network has had its pull requests of an hour', exhaustive, () => {
   it('a push is refused without "wait", and waits with it', async () => {
     const { upstream, clone } = await withCommit(bed);
+    const hashes: string[] = [];
     for (let count = 0; count < 5; count++) {
       await clone.commit({ message: `Number ${count}\n` });
-      expect((await clone.push('origin', `HEAD:topic-${count}`)).code).toBe(0);
+      hashes.push(bannerOf(await clone.push('origin', `HEAD:topic-${count}`)).prHash);
     }
     await clone.commit({ message: 'One more\n' });
     const pushed = await clone.push('origin', 'HEAD:more');
@@ -90,6 +91,15 @@ describe('when a network has had its pull requests of an hour', exhaustive, () =
     // Where it helps.
     const draft = await clone.push('-o', 'overwrite', '-o', 'draft', 'origin', 'HEAD:more');
     expect(draft.stderr).not.toContain('Add -o wait');
+    const [prHash = ''] = hashes;
+    const { number, url } = (await bed.host.pulls(upstream)).find(({ head }) => head.includes(prHash))!;
+    bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number });
+    await bed.service.runScheduled();
+    const ended = await clone.push('-o', `pr-hash=${prHash}`, 'origin', 'HEAD:more');
+    expect(remoteLines(ended)).toContain(`${url} was closed, so this would open a NEW pull request.`);
+    // What refuses a push that waits is told, as the limit does not.
+    const double = await clone.push('-o', 'wait', 'origin', 'HEAD~1:refs/heads/double');
+    expect(double.stderr).toContain('(push rejected: the same commits were proposed before)');
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
     // The hour is not over, whatever the clock of the cron trigger says.
     await pass(bed);

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { delayed, delayedAs, pageOf, pass, press, published } from '../support/delayed.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
+import { Reviewer } from '../support/review.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -104,7 +105,41 @@ describe('a delayed push', exhaustive, () => {
   });
 });
 
+it('a delayed push waits for an operator who has wanted to see pushes only since', exhaustive, async () => {
+  const { upstream, name } = await delayed(bed);
+  await bed.restart(undefined, { REVIEW: 'all' });
+  await pass(bed);
+  expect(await pageOf(bed, name)).toContain('The operator of this service looks at it');
+  await expect
+    .poll(async () => (await operator.alerts()).map(({ title }) => title))
+    .toContain('Pushes wait for you');
+  expect(await bed.host.pulls(upstream)).toEqual([]);
+  const reviewer = new Reviewer(bed);
+  await reviewer.open();
+  await reviewer.decide('publish', name);
+  await published(bed, name);
+  await bed.restart();
+});
+
 describe('a delayed update', exhaustive, () => {
+  it('shows on the page of its pull request what it has added and dropped', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit({ message: 'First\n' });
+    await clone.commit({ message: 'Second\n' });
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await clone.commit({ message: 'Third\n' });
+    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h'];
+    const name = delayedAs(await clone.push(...named, 'origin', 'HEAD:topic'));
+    await bed.restart();
+    await published(bed, name);
+    const page = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, {
+      headers: { Accept: 'text/html' },
+    });
+    expect(await page.text()).toContain('Updated: 1 commit added, 1 dropped');
+  });
+
   it('arrives although its base has another name by now, to which the host has moved the pull request', async () => {
     const { upstream, pull, name } = await delayedUpdate();
     await upstream.git('branch', '-m', upstream.defaultBranch, 'trunk');

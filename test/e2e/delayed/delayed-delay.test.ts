@@ -13,6 +13,7 @@ import {
   published,
   publishedAs,
 } from '../support/delayed.ts';
+import { prPage } from '../support/pr-page.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -68,20 +69,6 @@ describe('a push with a delay', () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('counts once among the pull requests of an hour', exhaustive, async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    await press(bed, name, 'publish');
-    await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
-    for (const branch of ['b', 'c', 'd', 'e']) {
-      await clone.commit();
-      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
-    }
-    await clone.commit();
-    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
-    expect((await clone.push('-o', 'delay=1h', 'origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
-    expect(await bed.host.pulls(upstream)).toHaveLength(5);
-  });
-
   it('of several megabytes arrives whole', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -100,16 +87,6 @@ describe('a push with a delay', () => {
     expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
-
-  it('whose commits are open already is refused with their address', exhaustive, async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    await clone.commit();
-    const { pull } = await expectAccepted(bed, contribution, await clone.push());
-    const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:other');
-    expect(statusTable(pushed)[0]).toContain('the same commits were proposed before');
-    expect(remoteLines(pushed).join('\n')).toContain(pull.url);
-  });
 });
 
 describe('an update with a delay', () => {
@@ -127,10 +104,7 @@ describe('an update with a delay', () => {
     const asked = bed.host.requests.slice(requests).map(({ method, path }) => `${method} ${path}`);
     expect(asked.filter((request) => request.includes(banner.prHash))).toEqual([]);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(before.headSha);
-    const response = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, {
-      headers: { Accept: 'text/plain' },
-    });
-    expect(await response.text()).not.toMatch(/delay/i);
+    expect(await prPage(bed, banner.prHash)).not.toMatch(/delay/i);
     const page = await published(bed, name);
     expect(page).toContain(before.url);
     expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(before.headSha);

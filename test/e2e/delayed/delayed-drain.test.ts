@@ -38,3 +38,16 @@ it('says what is missing if the password is wrong', exhaustive, async () => {
     stderr: expect.stringMatching(/invalid credentials\n.*PANIC_PASSWORD/),
   });
 });
+
+it.each([
+  ['PANIC_PASSWORD is not set', {}],
+  ['http://127.0.0.1:1 cannot be reached', { PANIC_PASSWORD: 'x', SERVICE_URL: 'http://127.0.0.1:1' }],
+])('says a whole command if it cannot ask: %s', exhaustive, async (words, env) => {
+  const program = join(ROOT, 'local/operator/drain.ts');
+  await expect(run(process.execPath, [program], { env })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      new RegExp(`^drain: ${words}\n[^]*\\(set -a; \\. \\S+; npm run drain\\)\n$`),
+    ),
+  });
+});

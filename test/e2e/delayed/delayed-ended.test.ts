@@ -63,7 +63,6 @@ it('a rollback stops one that is being sent', exhaustive, async () => {
   await passing;
   await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Discarded\n/);
   expect(await bed.host.pulls(upstream)).toEqual([]);
-  expect(await pageOf(bed, name)).toMatch(/^200 Discarded\n/);
 });
 
 it('a rollback of a flood, which spares single clients, leaves it alone', exhaustive, async () => {
@@ -81,7 +80,7 @@ it('a rollback discards it before the host has answered for anything else', exha
   bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: ALWAYS, until });
   let hasEnded = false;
   const rollback = operator.rollBack().finally(() => (hasEnded = true));
-  await expect.poll(() => pageOf(bed, name), { timeout: 15_000 }).toMatch(/^200 Discarded\n/);
+  await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Discarded\n/);
   expect(hasEnded).toBe(false);
   answer();
   expect(await rollback).toMatchObject({ status: 200, body: { closed: 1, failed: 0 } });

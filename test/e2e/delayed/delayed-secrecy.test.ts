@@ -3,73 +3,28 @@
  * statistics. And nothing in the service's files ever tells of its person: no name, no address, no
  * original id, no abbreviation of one.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { inflateSync } from 'node:zlib';
 import { assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import { delayedAs, pass, press, pageOf, published, publishedAs } from '../support/delayed.ts';
 import type { Secret } from '../support/secrets.ts';
-import { TestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import { inflatedFilesIn, pathsIn } from '../support/state-files.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+import { topicTexts } from '../support/topic.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const RUNS = 8;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Where a zlib stream may begin (RFC 1950): deflate, window of 32 KiB. */
-const ZLIB_HEADS = new Set([0x7801, 0x785e, 0x789c, 0x78da]);
 
-const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-delayed-'));
-let bed: TestBed;
-beforeAll(async () => {
-  bed = await TestBed.start({ stateDir });
-});
-afterAll(async () => {
-  await bed.verify();
-  await bed.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+const bed = useOwnTestBed();
 
 /** Lists what the files of the service tell of persons, as they are and inflated. */
 async function tracesInFiles(): Promise<Secret[]> {
   // It learns the secrets of all clones so far.
   await bed.verify();
   const { search } = bed.tripwire.secrets;
-  const files = readdirSync(stateDir, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  return files.flatMap(({ parentPath, name }) => {
-    const bytes = readIfThere(join(parentPath, name));
-    return bytes === null
-      ? []
-      : [bytes, ...inflated(bytes)].flatMap((each) => search.search(each).map(({ label }) => label));
-  });
-}
-
-/** An object that has nothing to keep any more removes its files. */
-function readIfThere(path: string): Buffer | null {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-function inflated(bytes: Buffer): Buffer[] {
-  const found: Buffer[] = [];
-  for (let at = 0; at + 2 < bytes.length; at++) {
-    if (!ZLIB_HEADS.has(bytes.readUInt16BE(at))) continue;
-    try {
-      found.push(inflateSync(bytes.subarray(at)));
-    } catch {
-      // It was none.
-    }
-  }
-  return found;
+  return inflatedFilesIn(bed.stateDir).flatMap(({ bytes }) => search.search(bytes).map(({ label }) => label));
 }
 
 /**
@@ -92,8 +47,7 @@ async function expectNothingTold(
  * blob's.
  */
 function namesWithTime(): string[] {
-  const names = readdirSync(stateDir, { recursive: true }).map(String);
-  return names.filter((name) => {
+  return pathsIn(bed.stateDir).filter((name) => {
     const at = Number(BigInt(`0x0${/[0-9a-f]{16}$/.exec(name)?.[0] ?? ''}`));
     return Math.abs(at - Date.now()) < 365 * DAY_MS;
   });
@@ -105,7 +59,7 @@ interface Told {
 }
 
 async function read(url: string): Promise<string> {
-  const answer = await fetch(url, { headers: { [TEST_HEADER]: '1', Accept: 'text/plain' } });
+  const answer = await fetch(url, { headers: { Accept: 'text/plain' } });
   return `${answer.status} ${await answer.text()}`;
 }
 
@@ -117,11 +71,7 @@ async function toldOf(repository: string, prHash: string | null): Promise<string
     String(recent.includes(`/${repository}/`)),
     ...(prHash === null
       ? []
-      : [
-          await read(`${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`),
-          await read(page),
-          await read(`${page}.atom`),
-        ]),
+      : [...(await topicTexts(bed, prHash)), await read(page), await read(`${page}.atom`)]),
   ];
 }
 

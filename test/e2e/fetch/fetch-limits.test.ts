@@ -1,10 +1,10 @@
 /** Long and compressed requests of fetches: what goes on, what is 413, and what Git shows. */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
 import { RawConnection } from '../support/raw-http.ts';
+import { growthDuring } from '../support/resident-memory.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { send, type WireAnswer } from '../support/wire.ts';
@@ -71,27 +71,21 @@ function expectTooLarge(answer: { status: number; body: Buffer } | null): void {
   expect([answer?.status, answer?.body.toString()]).toEqual([413, words]);
 }
 
-const ofService = (pattern: RegExp): number =>
-  Number(pattern.exec(readFileSync(`/proc/${bed.service.workerdPid}/status`, 'utf8'))?.[1]);
-
 /** Whether the first long request is done. Memory that it warms up does not count. */
 let isWarm = false;
 
 /** By how many MiB the service grows at most meanwhile. */
-async function growthDuring(work: () => Promise<unknown>): Promise<number> {
+async function serviceGrowth(work: () => Promise<unknown>): Promise<number> {
   if (!isWarm) expectPack(await ask(fetchOf(wants(50 * MiB - OTHER_BYTES)), {}));
   isWarm = true;
-  writeFileSync(`/proc/${bed.service.workerdPid}/clear_refs`, '5');
-  const before = ofService(/VmHWM:\s+(\d+) kB/);
-  await work();
-  return (ofService(/VmHWM:\s+(\d+) kB/) - before) / 1024;
+  return growthDuring(bed.service.workerdPid, work);
 }
 
 describe('a request of nearly 50 MB', exhaustive, () => {
   it('is relayed with each commit once that the client has', async () => {
     const body = fetchOf(many(pkt(`have ${tip}\n`), 50 * MiB - OTHER_BYTES));
     const before = bed.host.requests.length;
-    const grown = await growthDuring(async () => expectPack(await ask(body, {})));
+    const grown = await serviceGrowth(async () => expectPack(await ask(body, {})));
     expect(grown).toBeLessThan(48);
     // The last one; those before it list upstream's history.
     const relayed = bed.host.requests.slice(before).at(-1);
@@ -102,7 +96,7 @@ describe('a request of nearly 50 MB', exhaustive, () => {
 
   it('of lines that nobody knows is told so, and the host hears nothing', async () => {
     const before = bed.host.requests.length;
-    const grown = await growthDuring(async () =>
+    const grown = await serviceGrowth(async () =>
       expectTold(await ask(fetchOf(many(pkt('x'), 50 * MiB - OTHER_BYTES)), {}), TOO_MANY_LINES),
     );
     expect(grown).toBeLessThan(48);
@@ -147,7 +141,7 @@ describe('a compressed request', () => {
     const before = bed.host.requests.length;
     const sent = gzipSync(body());
     expect(sent.length).toBeLessThan(MiB / 4);
-    const grown = await growthDuring(async () => expectTooLarge(await ask(sent, GZIP)));
+    const grown = await serviceGrowth(async () => expectTooLarge(await ask(sent, GZIP)));
     expect(grown).toBeLessThan(48);
     expect(bed.host.requests.slice(before)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { send, type WireAnswer } from '../support/wire.ts';
+import { fetchBody, send, type WireAnswer } from '../support/wire.ts';
 import { pkt, readPkts } from '../../support/pkt-line.ts';
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
@@ -29,15 +29,6 @@ const ask = (
     body,
     headers: { 'Content-Type': REQUEST_TYPE, ...headers },
   });
-
-/** Wants the tip, has nothing. */
-async function wantBody(upstream: Upstream): Promise<Buffer> {
-  return Buffer.concat([
-    pkt(`want ${await upstream.tip()} side-band-64k ofs-delta\n`),
-    pkt(null),
-    pkt('done\n'),
-  ]);
-}
 
 function expectPack({ status, headers, body }: WireAnswer): void {
   expect(status).toBe(200);
@@ -116,7 +107,7 @@ describe('upload-pack', () => {
     ],
   ])('takes a body %s', async (_, encode, headers) => {
     const upstream = await bed.createUpstream();
-    const body = encode(await wantBody(upstream));
+    const body = encode(await fetchBody(upstream));
     const length = body instanceof Uint8Array ? body.byteLength : 0;
     const sent = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, value === 'length' ? String(length) : value]),
@@ -162,7 +153,7 @@ describe('upload-pack', () => {
   it('of another content type is refused with 415, and never asked for', async () => {
     const upstream = await bed.createUpstream();
     const headers = { 'Content-Type': 'text/plain' };
-    expect((await ask(upstream, bed.person(), await wantBody(upstream), headers)).status).toBe(415);
+    expect((await ask(upstream, bed.person(), await fetchBody(upstream), headers)).status).toBe(415);
     expect(toHost(upstream)).toEqual([]);
   });
 });
@@ -197,7 +188,7 @@ describe('what the host sees of a fetch', () => {
     const person = bed.person();
     const headers = { Authorization: `Basic ${Buffer.from(`${person.word}:x`).toString('base64')}` };
     await send(`${upstream.url}/info/refs?service=git-upload-pack&from=${person.word}`, { person, headers });
-    await ask(upstream, person, await wantBody(upstream), headers);
+    await ask(upstream, person, await fetchBody(upstream), headers);
     for (const { headers: seen } of toHost(upstream)) expect(seen.authorization).toBeUndefined();
     expect(toHost(upstream)[0]?.path).toBe(`/${upstream.fullName}.git/info/refs?service=git-upload-pack`);
   });

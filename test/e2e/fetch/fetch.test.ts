@@ -122,7 +122,6 @@ describe('git fetch', () => {
     const clone = await bed.person().clone(upstream.url);
     await upstream.grow({ count: 2 });
     await clone.commit();
-    bed.sandbox.clearCaptured();
     const pushed = await clone.tryGit('-c', 'push.negotiate=true', 'push', 'origin', 'HEAD:refs/heads/topic');
     expect(pushed.code, pushed.stderr).toBe(0);
     expect(pushed.stderr).not.toContain('negotiation failed');

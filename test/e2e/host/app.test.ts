@@ -1,17 +1,20 @@
 /** A GitHub App that maintainers install: it writes there, and nobody does when it is removed. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { APP_GONE } from '../../../sandbox/known-answers.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { FormClient } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { type Banner, remoteLines } from '../support/push-output.ts';
 import { comment, commentsOn, report, speak } from '../support/speak.ts';
+import { TEST_HEADER } from '../support/tripwire.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 const SLUG = 'veil-app';
 const APP = `${SLUG}[bot]`;
 const PERMISSIONS = { pull_requests: 'write', issues: 'write', contents: 'read', metadata: 'read' } as const;
+const DOUBTED = /says that the App of this service is not installed there any more/;
 const STOPPED = /accepts nothing from this service\. Its maintainers have said stop on/;
 
 const bed = useOwnTestBed({ env: OPERATOR });
@@ -177,11 +180,51 @@ describe('where it is not', () => {
   );
 
   it('the account writes if maintainers have not granted a permission', exhaustive, async () => {
+    for (let time = 0; time < 2; time++) {
+      const owner = `owner${++owners}`;
+      const contribution = await contribute(bed, { owner });
+      bed.sandbox.apps.install(owner, null, { metadata: 'read', issues: 'write' });
+      await contribution.clone.commit();
+      await expectAccepted(bed, contribution, await contribution.clone.push());
+    }
+    // The operator is told, once, and nobody else is.
+    const words = /^\S+ has not granted the App all permissions/;
+    const told = async () => (await operator.alerts()).filter(({ message }) => words.test(message ?? ''));
+    await expect.poll(told).toHaveLength(1);
+    const line = / the App lacks a permission, so the bot account writes in its place hostName=\S+$/;
+    expect(bed.logLines.filter((text) => line.test(text))).toHaveLength(1);
+    const { html } = await new FormClient(bed.service.url, bed.person()).get('/');
+    expect(html).not.toMatch(/all permissions|The operator has been told/);
+  });
+
+  it(
+    'the account writes if the host refuses the App, and the operator is told, once',
+    exhaustive,
+    async () => {
+      await restart();
+      const { upstream } = await contribute(bed, { owner: `owner${++owners}` });
+      const path = new RegExp(`/${upstream.fullName}/installation$`);
+      bed.sandbox.faults.inject({ method: 'GET', path, answer: APP_GONE, times: 50 });
+      for (let time = 0; time < 2; time++) expect((await issueIn(upstream)).status).toBe(200);
+      const words = /^\S+ refuses the App: its key is not valid any more/;
+      const told = async () => (await operator.alerts()).filter(({ message }) => words.test(message ?? ''));
+      await expect.poll(told).toHaveLength(1);
+    },
+  );
+
+  it('pages lead maintainers to the App, until it is installed or removed', async () => {
     const owner = `owner${++owners}`;
-    const contribution = await contribute(bed, { owner });
-    bed.sandbox.apps.install(owner, null, { metadata: 'read', issues: 'write' });
-    await contribution.clone.commit();
-    await expectAccepted(bed, contribution, await contribution.clone.push());
+    const { upstream } = await contribute(bed, { owner });
+    await bed.service.runScheduled();
+    const page = async (path: string) => new FormClient(bed.service.url, bed.person()).get(path);
+    const address = `${bed.sandbox.url}/apps/${SLUG}`;
+    const link = `<a href="${address}" rel="noreferrer">`;
+    expect((await page('/maintainers')).html).toContain(link);
+    expect((await page(`/v1/gh/${upstream.fullName}`)).html).toContain(link);
+    expect((await fetch(address, { headers: { [TEST_HEADER]: '1' } })).status).toBe(200);
+    bed.sandbox.apps.install(owner, null);
+    expect((await issueIn(upstream)).status).toBe(200);
+    expect((await page(`/v1/gh/${upstream.fullName}`)).html).not.toContain(link);
   });
 });
 
@@ -190,9 +233,12 @@ describe('once maintainers', () => {
     const { upstream, owner, clone, banner } = await opened();
     bed.sandbox.apps.uninstall(owner);
     const issue = await issueIn(upstream);
-    expect([issue.status, issue.body['error']]).toEqual([400, 'failed to create issue: 403 Forbidden']);
-    expect((await issueIn(upstream)).body['error']).toMatch(STOPPED);
+    expect([issue.status, issue.body['error']]).toEqual([503, expect.stringMatching(DOUBTED)]);
     await clone.commit();
+    expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(DOUBTED);
+    // Ten minutes later the host says the same.
+    await bed.service.runScheduled(Date.now() + 11 * 60_000);
+    expect((await issueIn(upstream)).body['error']).toMatch(STOPPED);
     expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(STOPPED);
     // The branch is the account's, and a pull request ends with its branch.
     expect(await clone.push(...optionsOf(banner, 'withdraw'))).toMatchObject({ code: 0 });

@@ -50,7 +50,7 @@ describe('when little is left of what the account may create', exhaustive, () =>
     expect(await creationsLeft()).toBe(13);
     const refused = await open();
     expect(refused.status).toBe(429);
-    expect(refused.body['error']).toMatch(/ limits the bot account, .*try again in about an hour$/);
+    expect(refused.body['error']).toMatch(/ limits this service, .*try again in about an hour$/);
     const lines = await expectRefused(
       bed,
       upstream,
@@ -86,9 +86,14 @@ describe('an account that the host refuses', exhaustive, () => {
     await clone.commit();
     const path = new RegExp(`/gitveil-bot/${upstream.name}\\.git/git-receive-pack$`);
     const answer = { status: 401, body: 'Invalid username or token.\n' };
+    const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path, answer, times: ALWAYS, until });
+    const pushing = clone.push();
+    await expect.poll(() => bed.host.requestsFor(upstream, 'POST', path)).toHaveLength(1);
     // Later than what the push asks of the REST interface meanwhile.
-    bed.sandbox.faults.inject({ method: 'POST', path, answer, times: ALWAYS, delayMs: 500 });
-    expect((await clone.push()).code).toBe(1);
+    await bed.host.settle();
+    goOn();
+    expect((await pushing).code).toBe(1);
     bed.sandbox.faults.clear();
     await expect.poll(alertTitles).toEqual(['Something is wrong with the token']);
     const words = 'refuses the bot’s token';

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { IssueName } from '../../../sandbox/maintainer.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
-import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+import { topicTexts } from '../support/topic.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
@@ -12,28 +12,19 @@ interface Opened {
   readonly on: IssueName;
   /** The address of its page at the service. */
   readonly page: string;
-  readonly topicUrl: string;
+  readonly prHash: string;
 }
 
-async function opened(on: TestBed = bed): Promise<Opened> {
-  const contribution = await contribute(on);
+async function opened(): Promise<Opened> {
+  const contribution = await contribute(bed);
   await contribution.clone.commit();
-  const { banner, pull } = await expectAccepted(on, contribution, await contribution.clone.push());
+  const { banner, pull } = await expectAccepted(bed, contribution, await contribution.clone.push());
   const { owner, name } = contribution.upstream;
-  const topicUrl = `${on.sandbox.notifyUrl}/anon-pr-${banner.prHash}`;
+  const { prHash } = banner;
   // The last that a push causes; it asks for the pull request, too.
-  await expect.poll(() => messages({ topicUrl })).toHaveLength(1);
-  return {
-    on: { owner, repo: name, number: pull.number },
-    page: `${on.service.url}/v1/pr/${banner.prHash}`,
-    topicUrl,
-  };
-}
-
-async function messages({ topicUrl }: Pick<Opened, 'topicUrl'>): Promise<string[]> {
-  const response = await fetch(`${topicUrl}/json?poll=1`, { headers: { [TEST_HEADER]: '1' } });
-  const lines = (await response.text()).split('\n').filter(Boolean);
-  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
+  await expect.poll(() => topicTexts(bed, prHash)).toHaveLength(1);
+  const page = `${bed.service.url}/v1/pr/${prHash}`;
+  return { on: { owner, repo: name, number: pull.number }, page, prHash };
 }
 
 /**
@@ -41,16 +32,9 @@ async function messages({ topicUrl }: Pick<Opened, 'topicUrl'>): Promise<string[
  * opening.
  */
 async function expectEvents(pull: Opened, ...events: string[]): Promise<void> {
-  await expect.poll(() => messages(pull)).toHaveLength(events.length + 1);
+  await expect.poll(() => topicTexts(bed, pull.prHash)).toHaveLength(events.length + 1);
   const told = ['opened', ...events].map((event) => `Your anonymous pull request was ${event}: ${pull.page}`);
-  expect(await messages(pull)).toEqual(told);
-}
-
-/** Lists what the service asks the host's REST interface for meanwhile. */
-async function requestsDuring(action: () => Promise<void>, { host }: TestBed = bed) {
-  const before = host.requests.length;
-  await action();
-  return host.requests.slice(before).filter(({ path }) => path.startsWith('/api/v3/'));
+  expect(await topicTexts(bed, pull.prHash)).toEqual(told);
 }
 
 describe('the topic of a pull request', () => {
@@ -86,7 +70,7 @@ describe('the topic of a pull request', () => {
     await expectEvents(pull, 'commented on');
     const published = bed.host.requests.filter(({ path }) => path.startsWith('/ntfy'));
     expect(JSON.parse(published.at(-1)!.body.toString())).toEqual({
-      topic: pull.topicUrl.split('/').at(-1),
+      topic: `anon-pr-${pull.prHash}`,
       title: `${pull.on.owner}/${pull.on.repo}: pull request commented`,
       message: `Your anonymous pull request was commented on: ${pull.page}`,
       click: pull.page,
@@ -94,13 +78,9 @@ describe('the topic of a pull request', () => {
   });
 });
 
-describe('the scheduled handler', exhaustive, () => {
-  it('cannot be called from outside', async () => {
-    const requests = await requestsDuring(async () => {
-      for (const path of ['/cdn-cgi/handler/scheduled', '/cdn-cgi/local/scheduled', '/__scheduled']) {
-        expect((await fetch(bed.service.url + path)).status).toBe(404);
-      }
-    });
-    expect(requests).toEqual([]);
-  });
+it('the scheduled handler cannot be called from outside', exhaustive, async () => {
+  const before = bed.host.requests.length;
+  for (const path of ['/cdn-cgi/handler/scheduled', '/cdn-cgi/local/scheduled', '/__scheduled'])
+    expect((await fetch(bed.service.url + path)).status).toBe(404);
+  expect(bed.host.requests.slice(before)).toEqual([]);
 });

@@ -195,7 +195,7 @@ describe('the service with a hosted database', () => {
     const { upstream, person, clone } = contribution;
     await clone.commit();
     const { pull } = await expectAccepted(bed, contribution, await clone.push());
-    expect(await urls()).toEqual([pull.url]);
+    await expect.poll(urls).toEqual([pull.url]);
     const [row] = await select<{ created_at: Date }>('select created_at from pull_requests');
     const createdAt = row?.created_at.toISOString();
     expect(await get('/api/stats')).toEqual({ total_prs: 1, last_updated: createdAt });

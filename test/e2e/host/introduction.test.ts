@@ -2,17 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import { commentsOn } from '../support/speak.ts';
+import { topicTexts } from '../support/topic.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const SERVICE_URL = 'https://veil.test';
 const bed = useOwnTestBed({ env: { SERVICE_URL } });
 
-async function commentsOn({ owner, name }: Upstream, number: number): Promise<string[]> {
-  const path = `/repos/${owner}/${name}/issues/${number}/comments`;
-  return (await bed.host.call<{ body: string }[]>('GET', path)).map(({ body }) => body);
-}
+const commentsBelow = ({ fullName }: Upstream, number: number): Promise<string[]> =>
+  commentsOn(bed, `${fullName}/issues/${number}`);
 
 /** Opens a pull request with one commit. Answers its number and hash. */
 async function open(contribution: Contribution) {
@@ -30,9 +29,7 @@ async function another({ upstream }: Contribution): Promise<Contribution> {
 
 /** Waits until its topic has heard of it, which is told after the introduction or beside it. */
 async function settled({ prHash }: { readonly prHash: string }): Promise<void> {
-  const url = `${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`;
-  const told = async () => (await fetch(url, { headers: { [TEST_HEADER]: '1' } })).text();
-  await expect.poll(told).toContain('opened');
+  await expect.poll(() => topicTexts(bed, prHash)).toHaveLength(1);
 }
 
 describe('the first pull request in a repository', () => {
@@ -40,8 +37,8 @@ describe('the first pull request in a repository', () => {
     const contribution = await contribute(bed);
     const { upstream } = contribution;
     const { number, prHash } = await open(contribution);
-    await expect.poll(() => commentsOn(upstream, number)).toHaveLength(1);
-    const [text = ''] = await commentsOn(upstream, number);
+    await expect.poll(() => commentsBelow(upstream, number)).toHaveLength(1);
+    const [text = ''] = await commentsBelow(upstream, number);
     expect(text.split('\n\n')).toHaveLength(3);
     expect(text).toContain(`[gitveil](${SERVICE_URL})`);
     expect(text).toContain(`${SERVICE_URL}/maintainers`);
@@ -56,8 +53,8 @@ describe('the first pull request in a repository', () => {
     expect(await feed.text()).not.toMatch(/comment/i);
     const second = await open(await another(contribution));
     await settled(second);
-    expect(await commentsOn(upstream, second.number)).toEqual([]);
-    expect(await commentsOn(upstream, number)).toEqual([text]);
+    expect(await commentsBelow(upstream, second.number)).toEqual([]);
+    expect(await commentsBelow(upstream, number)).toEqual([text]);
   });
 
   it('has one comment of two that are opened at once', async () => {
@@ -65,7 +62,7 @@ describe('the first pull request in a repository', () => {
     const both = [first, await another(first)];
     const opened = await Promise.all(both.map((one) => open(one)));
     await Promise.all(opened.map((one) => settled(one)));
-    const comments = await Promise.all(opened.map(({ number }) => commentsOn(first.upstream, number)));
+    const comments = await Promise.all(opened.map(({ number }) => commentsBelow(first.upstream, number)));
     expect(comments.flat()).toHaveLength(1);
   });
 
@@ -81,7 +78,6 @@ describe('the first pull request in a repository', () => {
     exhaustive,
     async (_, fault) => {
       const contribution = await contribute(bed);
-      const { fullName } = contribution.upstream;
       const path = /\/issues\/\d+\/comments$/;
       bed.sandbox.faults.inject({ method: 'POST', path, ...fault });
       const before = bed.host.requests.length;
@@ -93,7 +89,7 @@ describe('the first pull request in a repository', () => {
       await settled(first);
       await expect.poll(posts).toHaveLength(1);
       await settled(await open(await another(contribution)));
-      expect(posts(), fullName).toHaveLength(1);
+      expect(posts()).toHaveLength(1);
     },
   );
 });
@@ -104,6 +100,6 @@ describe('INTRODUCE=never', () => {
     const contribution = await contribute(bed);
     const opened = await open(contribution);
     await settled(opened);
-    expect(await commentsOn(contribution.upstream, opened.number)).toEqual([]);
+    expect(await commentsBelow(contribution.upstream, opened.number)).toEqual([]);
   });
 });

@@ -2,12 +2,12 @@
  * Whoever can list KV learns neither which repository somebody has looked at, nor when: after a
  * look, a preview, a refused push, one that waits, and a pull request.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
+import { filesIn, inDatabases } from '../support/state-files.ts';
 import { TestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -33,21 +33,13 @@ let entries: readonly Entry[] = [];
 /** As the stand-in for KV keeps them on disk (miniflare's `_mf_entries`). */
 function readEntries(): Entry[] {
   const kv = join(stateDir, 'kv');
-  const values = new Map<string, Buffer>();
-  for (const { name, parentPath } of readdirSync(kv, { recursive: true, withFileTypes: true })) {
-    if (parentPath.endsWith('/blobs')) values.set(name, readFileSync(join(parentPath, name)));
-  }
-  const folder = join(kv, 'miniflare-KVNamespaceObject');
-  return readdirSync(folder)
-    .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
-    .flatMap((name) => {
-      const database = new DatabaseSync(join(folder, name));
-      const rows = database.prepare('SELECT * FROM _mf_entries').all() as unknown as Row[];
-      database.close();
-      return rows.map(({ key, blob_id: blob, expiration, metadata }) => {
-        return { key, expiration, metadata, value: values.get(blob) as Buffer };
-      });
-    });
+  const values = new Map(filesIn(kv).map(({ path, bytes }) => [basename(path), bytes]));
+  const rows = inDatabases(join(kv, 'miniflare-KVNamespaceObject'), (database) =>
+    database.prepare('SELECT * FROM _mf_entries').all(),
+  ).flat() as unknown as Row[];
+  return rows.map(({ key, expiration, metadata, blob_id: blob }) => {
+    return { key, expiration, metadata, value: values.get(blob) as Buffer };
+  });
 }
 
 beforeAll(async () => {

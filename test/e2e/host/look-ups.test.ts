@@ -2,24 +2,20 @@
  * Hashes that nobody has, looked up and pushed to: whoever makes up many of them must not fill the
  * disk.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { comment } from '../support/speak.ts';
+import { filesWith, pathsIn } from '../support/state-files.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const LOOK_UPS = 100;
 const MADE_UP = 'feedfeedfeed';
 
-const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-look-ups-'));
-const bed = useOwnTestBed({ stateDir, env: { LIMIT_LOOKUPS: '3/1h' } });
-
-afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+const bed = useOwnTestBed({ env: { LIMIT_LOOKUPS: '3/1h' } });
 
 /** A hash that nobody has, and that stands out in a file. */
 const hashOf = (index: number): string => `feed${index.toString(16).padStart(4, '0')}`;
@@ -43,22 +39,13 @@ async function report(hash: string, index: number): Promise<unknown> {
   return (await fetch(`${bed.service.url}/v1/moderation/report`, init)).json();
 }
 
-function allFiles(): string[] {
-  const entries = readdirSync(stateDir, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-}
-
 /** Without the journals that come and go. */
-const databases = () => new Set(allFiles().filter((path) => !/-(?:wal|shm|journal)$/.test(path)));
+const databases = () => new Set(pathsIn(bed.stateDir).filter((path) => !/-(?:wal|shm|journal)$/.test(path)));
 const databasesOf = (className: string) => [...databases()].filter((path) => path.includes(className));
 
-/** A journal may be gone by the time that it is read. */
-const filesThatHold = (text: string) =>
-  allFiles().filter((path) => existsSync(path) && readFileSync(path).includes(text));
-
 function openD1(): DatabaseSync {
-  const path = [...databases()].find((file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
-  return new DatabaseSync(path ?? '');
+  const path = pathsIn(bed.stateDir).find((file) => /^d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
+  return new DatabaseSync(join(bed.stateDir, path ?? ''));
 }
 
 function pseudonyms(): unknown {
@@ -87,7 +74,7 @@ describe('made-up hashes', exhaustive, () => {
       expect(await lookUp(hashOf(index), index)).toEqual([200, 200, 404]);
     }
     expect(databases()).toEqual(before);
-    expect(filesThatHold('feed00')).toEqual([]);
+    expect(filesWith(bed.stateDir, 'feed00')).toEqual([]);
   });
 
   it('of comments that are too long, or on no thread, leave no file and no row', async () => {
@@ -118,7 +105,7 @@ describe('made-up hashes', exhaustive, () => {
     expect(await report(hashOf(1), 101)).toEqual({ hash: hashOf(1), reports: 2, state: 'registered' });
     expect(await report(hashOf(1), 102)).toEqual({ hash: hashOf(1), reports: 3, state: 'flagged' });
     expect(databasesOf('Identity')).toEqual(before);
-    expect(filesThatHold('feed00')).toEqual([]);
+    expect(filesWith(bed.stateDir, 'feed00')).toEqual([]);
   });
 
   it('that a push, a preview or a withdrawal names leave no pull request behind', async () => {
@@ -136,7 +123,7 @@ describe('made-up hashes', exhaustive, () => {
     expect(remoteLines(pushed).join('\n')).toContain('has that pr-hash');
     await expectAccepted(bed, { upstream, clone }, pushed);
     expect(databasesOf('PullRequest')).toHaveLength(before.length + 1);
-    expect(filesThatHold(MADE_UP)).toEqual([]);
+    expect(filesWith(bed.stateDir, MADE_UP)).toEqual([]);
   });
 });
 

@@ -21,7 +21,7 @@ it(
     expect(opened.map(({ status }) => status)).toEqual([200, 200]);
     const refused = await open();
     expect(refused.status).toBe(429);
-    expect(refused.body['error']).toMatch(/ limits the bot account, .*try again in about an hour$/);
+    expect(refused.body['error']).toMatch(/ limits this service, .*try again in about an hour$/);
     expect((await comment(bed, bed.person(), `${fullName}/issues/1`, 'Words')).status).toBe(200);
     expect((await new Operator(bed).rollBack({ issues: true })).body).toMatchObject({ closed: 2, failed: 0 });
   },

@@ -1,9 +1,10 @@
 /** Whoever has the disk of one machine learns from its files neither who came nor when. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
+import { pathsIn } from '../support/state-files.ts';
 import { TestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, sendPush } from '../support/wire.ts';
 import { readReport } from '../../support/pkt-line.ts';
@@ -45,14 +46,7 @@ async function filesAfter(net: string, pushesEach: number): Promise<string[]> {
   } finally {
     await bed.stop();
   }
-  return filesIn(stateDir);
-}
-
-function filesIn(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  return pathsIn(stateDir);
 }
 
 /**

@@ -11,7 +11,7 @@ import { FormClient } from '../support/form-client.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { type Answer, comment, commentsOn, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import { topicTexts } from '../support/topic.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
@@ -142,9 +142,9 @@ describe('a stand-in that has only the calls of the contract', exhaustive, () =>
     expect(await commentsOn(bed, thread)).toHaveLength(1);
     const issuePath = `/v1/gh/${upstream.fullName}/issues/anonymous`;
     expect((await speak(bed, person, issuePath, { title: 'It breaks', body: 'Here.' })).status).toBe(200);
-    const topic = `${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`;
-    const told = async () => (await fetch(topic, { headers: { [TEST_HEADER]: '1' } })).text();
-    await expect.poll(told).toMatch(/Your anonymous pull request was opened/);
+    await expect
+      .poll(() => topicTexts(bed, prHash))
+      .toContainEqual(expect.stringContaining('Your anonymous pull request was opened'));
     const page = await new FormClient(bed.service.url, bed.person()).get(`/v1/pr/${prHash}`);
     expect(page.status).toBe(200);
     await bed.service.runScheduled();

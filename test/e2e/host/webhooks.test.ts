@@ -8,9 +8,10 @@ import type { Delivery } from '../../../sandbox/webhooks.ts';
 import { PERMISSIONS } from '../../sandbox/support/app.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
+import type { Clone } from '../support/person.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import { topicTexts } from '../support/topic.ts';
 
 const MINUTE_MS = 60_000;
 const SECRET = 'a-secret-of-the-webhook';
@@ -37,32 +38,41 @@ async function opened() {
   await contribution.clone.commit();
   const pushed = await contribution.clone.push();
   const { banner, pull } = await expectAccepted(bed, contribution, pushed, { author: 'gitveil[bot]' });
-  const topic = `${bed.sandbox.notifyUrl}/anon-pr-${banner.prHash}/json?poll=1`;
-  const told = async () => {
-    const text = await (await fetch(topic, { headers: { [TEST_HEADER]: '1' } })).text();
-    return text
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => /was ([a-z ]+):/.exec(line)?.[1]);
-  };
+  const told = async () =>
+    (await topicTexts(bed, banner.prHash)).map((text) => /was ([a-z ]+):/.exec(text)?.[1]);
   await expect.poll(told).toEqual(['opened']);
   return { ...contribution, on: { owner, repo: name, number: pull.number }, told };
 }
 
-/** Waits until maintainers have stopped the service, before the next scheduled run. */
-async function expectStopped(clone: Awaited<ReturnType<typeof opened>>['clone']): Promise<void> {
+/** Whether maintainers have stopped the service, as a preview says. */
+async function isStopped(clone: Clone): Promise<boolean> {
+  const lines = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new'));
+  return lines.join('\n').includes('Its maintainers have said stop on');
+}
+
+/** Waits until it is stopped, before the next scheduled run. */
+async function expectStopped(clone: Clone): Promise<void> {
   await clone.commit();
-  const said = async () => remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n');
-  await expect.poll(said, { interval: 1_000 }).toMatch(/Its maintainers have said stop on/);
+  await expect.poll(() => isStopped(clone), { interval: 1_000 }).toBe(true);
+}
+
+/** Waits until the host has said twice that the App is missing, and what that stops. */
+async function expectRemoved(clone: Clone): Promise<void> {
+  await clone.commit();
+  const isRemoved = async () => {
+    await bed.service.runScheduled(Date.now() + 11 * MINUTE_MS);
+    return isStopped(clone);
+  };
+  await expect.poll(isRemoved, { interval: 1_000 }).toBe(true);
 }
 
 /** Counts the questions to the host about installations. */
 const lookedUp = () => bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
 
-/** Sends what the host has told last of the App, and waits until the host was asked for that. */
-async function sendInstallation(): Promise<void> {
+/** Sends what the host has told of the App, by default last, and waits until the host was asked. */
+async function sendInstallation(delivery = made().at(-1)): Promise<void> {
   const before = lookedUp();
-  expect(await send(made().at(-1))).toBe(204);
+  expect(await send(delivery)).toBe(204);
   // Who is refused has the host asked, too.
   await expect.poll(lookedUp).toBeGreaterThan(before);
 }
@@ -110,14 +120,12 @@ describe('a delivery', exhaustive, () => {
     const removal = made().at(-1)!;
     // Replayed after the App was installed again, it is no removal.
     apps.install(on.owner, null);
-    expect(await send(removal)).toBe(204);
+    await sendInstallation(removal);
     await clone.commit();
-    expect(remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n')).not.toMatch(
-      /stop/,
-    );
+    expect(await isStopped(clone)).toBe(false);
     apps.uninstall(on.owner);
-    expect(await send(made().at(-1))).toBe(204);
-    await expectStopped(clone);
+    await sendInstallation();
+    await expectRemoved(clone);
   });
 
   it.each([
@@ -133,27 +141,27 @@ describe('a delivery', exhaustive, () => {
     }
     apps.uninstall(on.owner);
     await sendInstallation();
-    await expectStopped(clone);
+    await expectRemoved(clone);
     apps.install(on.owner, null);
     await sendInstallation();
-    const preview = async () =>
-      remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n');
-    await expect.poll(async () => /have said stop/.test(await preview()), { interval: 1_000 }).toBe(isSaid);
+    await expect.poll(() => isStopped(clone), { interval: 1_000 }).toBe(isSaid);
   });
 
   it('believes nothing of its body', async () => {
-    const { on, told } = await opened();
+    const { on, told, clone } = await opened();
     bed.sandbox.maintainer.comment(on, 'A long story.', 'mona');
     const real = made().at(-1)!;
     // It says that somebody has closed it, and that a maintainer has said stop.
     const body = JSON.stringify({
       ...(JSON.parse(real.body) as object),
       action: 'closed',
-      comment: { body: `@${bed.sandbox.botLogin} stop`, author_association: 'OWNER' },
+      comment: { body: '@gitveil stop', author_association: 'OWNER' },
     });
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
     await send({ ...real, body, headers: { ...real.headers, 'x-hub-signature-256': signature } });
     await expect.poll(told).toEqual(['opened', 'commented on']);
+    await clone.commit();
+    expect(await isStopped(clone)).toBe(false);
   });
 });
 

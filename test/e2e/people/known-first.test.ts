@@ -1,6 +1,6 @@
 /** Forms that could not succeed: they say so in place of their fields. */
 import { expect, it } from 'vitest';
-import { type FormAnswer, FormClient } from '../support/form-client.ts';
+import { type FormAnswer, FormClient, wordsOf } from '../support/form-client.ts';
 import { OPERATOR, Operator } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -14,7 +14,6 @@ async function formsOf({ fullName }: Upstream, client = clientOf()) {
   return Promise.all(paths.map((path) => client.get(`/v1/gh/${fullName}${path}`)));
 }
 const hasFields = ({ html }: FormAnswer): boolean => /<(?:textarea|input type="text")/.test(html);
-const textOf = ({ html }: FormAnswer): string => html.replaceAll(/\s+/g, ' ');
 
 async function withIssue(files: Readonly<Record<string, string>> = {}): Promise<Upstream> {
   const upstream = await bed.createUpstream();
@@ -28,21 +27,34 @@ it('a repository that accepts nothing, or not everything, says so before a lette
   expect(closed.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(closed.map(hasFields)).toEqual([false, false, false]);
   for (const form of closed)
-    expect(textOf(form)).toMatch(/does not accept anonymous .*: its \.gitveil\.yml says so\./);
+    expect(wordsOf(form)).toMatch(/does not accept anonymous .*: its \.gitveil\.yml says so\./);
   const gate = `on: issues\njobs:\n  a:\n    steps:\n      - uses: mitchellh/vouch/action/check-issue@v1\n        with:\n          auto-close: true\n`;
   const listed = await withIssue({ 'VOUCHED.td': 'alice\n', '.github/workflows/vouch.yml': gate });
   const [issue] = await formsOf(listed);
-  expect(issue && [hasFields(issue), textOf(issue)]).toEqual([
+  expect(issue && [hasFields(issue), wordsOf(issue)]).toEqual([
     true,
     expect.stringContaining(
       `closes issues of accounts that are not vouched for, and ${bed.sandbox.botLogin} is not in`,
     ),
   ]);
-  const missing = await clientOf().get('/v1/gh/octo/nowhere/new-issue');
-  expect([hasFields(missing), missing.problem]).toEqual([
-    false,
-    expect.stringContaining('has no public repository'),
-  ]);
+});
+
+it.each(['/new-issue', '/send-file', '/reply', '/reply?to=12'])(
+  'a repository that does not exist is said to be missing, and nothing else: %s',
+  async (path) => {
+    const missing = await clientOf().get(`/v1/gh/octo/nowhere${path}`);
+    expect([hasFields(missing), missing.problem]).toEqual([
+      false,
+      expect.stringContaining('has no public repository octo/nowhere. Correct the name.'),
+    ]);
+    expect(missing.html).not.toContain('No thread is open');
+  },
+);
+
+it('a thread that does not exist is said to be missing beside those that are open', async () => {
+  const missing = await clientOf().get(`/v1/gh/${(await withIssue()).fullName}/reply?to=99`);
+  expect(missing.status).toBe(404);
+  for (const words of ['has no issue or pull request #99', 'Slow']) expect(wordsOf(missing)).toContain(words);
 });
 
 it('suspended, full or without somebody to reach, the forms say so', async () => {

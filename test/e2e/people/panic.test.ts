@@ -1,6 +1,7 @@
 /**
  * The panic switch, as a person with Git meets it: what test/contract/admin.test.ts does not have.
  */
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectRefused } from '../support/contribution.ts';
@@ -43,7 +44,7 @@ async function post(
 describe('in panic mode', () => {
   it('every ref gets the reason, and also a pack of more than a megabyte', async () => {
     const { clone, upstream } = await contribute(bed);
-    await clone.commit({ files: { 'large.bin': new Uint8Array(3_000_000).map(() => Math.random() * 256) } });
+    await clone.commit({ files: { 'large.bin': randomBytes(3_000_000) } });
     await clone.git('tag', '-m', 'Version one', 'v1');
     await operator.setPanic(true);
     const pushed = await clone.push('origin', 'HEAD:refs/heads/one', 'v1');

@@ -2,15 +2,13 @@
  * Vulnerabilities reported to the maintainers alone: by the form and as JSON, to the embedded host.
  * Nothing of a report is public, counted, logged or kept.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TOKEN_NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
-import { FormClient, typedIn } from '../support/form-client.ts';
+import { FormClient, typedIn, wordsOf } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { speak } from '../support/speak.ts';
-import { TestBed, type UpstreamOptions } from '../support/test-bed.ts';
+import { filesWith } from '../support/state-files.ts';
+import { type UpstreamOptions, useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -18,24 +16,12 @@ import { exhaustive } from '../../support/exhaustive.ts';
 const MARKED = 'xyzzyplugh';
 const KEY = 'key-of-the-operator';
 
-const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-reports-'));
-let bed: TestBed;
-beforeAll(async () => {
-  const env = { ...OPERATOR, PRIVATE_REPORTS: 'account', SERVICE_API_KEY: KEY };
-  bed = await TestBed.start({ stateDir, env });
-});
-afterAll(async () => {
-  await bed.verify();
-  await bed.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+const bed = useOwnTestBed({ env: { ...OPERATOR, PRIVATE_REPORTS: 'account', SERVICE_API_KEY: KEY } });
 
 const open = (more: UpstreamOptions = {}) => bed.createUpstream({ takesPrivateReports: true, ...more });
 const pathOf = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/security`;
 const clientOf = () => new FormClient(bed.service.url, bed.person());
 const reportsTo = ({ owner, name }: Upstream) => bed.sandbox.maintainer.privateReports(owner, name);
-const textOf = ({ html }: { html: string }): string =>
-  html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
 const hasFields = ({ html }: { html: string }): boolean => html.includes('<textarea');
 
 const TYPED = {
@@ -61,27 +47,18 @@ const sendJson = (upstream: Upstream, more: object = {}) => {
   return speak(bed, bed.person(), `${pathOf(upstream)}/anonymous`, report);
 };
 
-/** The files of the service that hold a text, by their names. */
-function filesWith(text: string): string[] {
-  const names = readdirSync(stateDir, { recursive: true, withFileTypes: true });
-  return names
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => readFileSync(file).includes(text));
-}
-
 describe('a report by the form', () => {
   it('is shown before it is sent, goes to the maintainers alone, and is sent once', async () => {
     const upstream = await open();
     const { page, send } = await formOf(upstream);
     expect([page.status, page.problem, hasFields(page)]).toEqual([200, '', true]);
-    expect(textOf(page)).toContain(`${upstream.fullName} takes private reports.`);
-    expect(textOf(page)).toContain('An issue is public');
+    expect(wordsOf(page)).toContain(`${upstream.fullName} takes private reports.`);
+    expect(wordsOf(page)).toContain('An issue is public');
     const preview = await send({ step: 'preview' });
     expect(preview.heading).toBe('Preview of the report');
-    expect(textOf(preview)).toContain(`pack-${MARKED} (npm)`);
+    expect(wordsOf(preview)).toContain(`pack-${MARKED} (npm)`);
     expect(preview.html).toContain(`Knock <strong>twice</strong> at ${MARKED}.`);
-    expect(textOf(preview)).toContain('Its author sees no reply.');
+    expect(wordsOf(preview)).toContain('Its author sees no reply.');
     expect(reportsTo(upstream)).toEqual([]);
     const edited = await send({ ...preview.fields, step: 'edit' });
     expect(typedIn(edited.html, 'description')).toBe(TYPED.description);
@@ -90,7 +67,7 @@ describe('a report by the form', () => {
     const [report, ...others] = reportsTo(upstream);
     expect(others).toEqual([]);
     expect(sent.html).toContain(`value="${report?.ghsaId}"`);
-    expect(textOf(sent)).toContain('none come back here');
+    expect(wordsOf(sent)).toContain('none come back here');
     expect(report).toMatchObject({
       author: bed.sandbox.botLogin,
       summary: TYPED.summary,
@@ -111,8 +88,8 @@ describe('a report by the form', () => {
     const description =
       'By Zoe Quist: https://github.com/user-attachments/assets/0123-4567 or zq@quist.example';
     const preview = await send({ description, own_name: 'Zoe Quist', step: 'preview' });
-    expect(textOf(preview)).toContain('description: By Zoe Quist');
-    expect(textOf(preview)).toContain('Files were uploaded at a code host, which knows by whose account:');
+    expect(wordsOf(preview)).toContain('description: By Zoe Quist');
+    expect(wordsOf(preview)).toContain('Files were uploaded at a code host, which knows by whose account:');
     expect(preview.problem).toContain('zq@quist.example');
     expect((await send({ ...preview.fields, step: 'post' })).heading).toBe('Your report was sent');
     expect(reportsTo(upstream)[0]?.description).toContain(description);
@@ -168,9 +145,9 @@ describe('before anybody types', () => {
     const owners = await bed.createUpstream({ owner: 'mona', name: '.github' });
     await owners.grow({ files: { 'SECURITY.md': `Write to us. ${'x'.repeat(20_000)}end\n` } });
     const { page } = await formOf(await open({ owner: 'mona' }));
-    expect(textOf(page)).toContain('Write to us. xxx');
-    expect(textOf(page)).not.toContain('xend');
-    expect(textOf(page)).toContain('It goes on: read all of SECURITY.md');
+    expect(wordsOf(page)).toContain('Write to us. xxx');
+    expect(wordsOf(page)).not.toContain('xend');
+    expect(wordsOf(page)).toContain('It goes on: read all of SECURITY.md');
   });
 
   it.each<[what: string, files: Readonly<Record<string, string>>, options: UpstreamOptions, why: RegExp]>([
@@ -182,7 +159,7 @@ describe('before anybody types', () => {
     await upstream.grow({ files: { 'SECURITY.md': 'Call us.\n', ...files } });
     const { page, send } = await formOf(upstream);
     expect([hasFields(page), page.problem]).toEqual([false, expect.stringMatching(why)]);
-    expect(textOf(page)).toContain('Call us.');
+    expect(wordsOf(page)).toContain('Call us.');
     expect((await sendJson(upstream)).status).toBe(403);
     expect((await send()).status).toBe(403);
     expect(reportsTo(upstream)).toEqual([]);
@@ -199,7 +176,7 @@ describe('before anybody types', () => {
     const answer = { status: 500 };
     bed.sandbox.faults.inject({ method: 'GET', path: /-reporting$/, times: 3, answer });
     const { page, send } = await formOf(upstream);
-    expect(textOf(page)).toContain('is not known now. Sending asks again.');
+    expect(wordsOf(page)).toContain('is not known now. Sending asks again.');
     bed.sandbox.faults.clear();
     expect((await send()).heading).toBe('Your report was sent');
   });
@@ -221,14 +198,6 @@ describe('before anybody types', () => {
       expect([status, headers.get('location')]).toEqual([302, pathOf(upstream)]);
     }
   });
-});
-
-it('an archived repository is told in the host’s words', async () => {
-  const upstream = await open();
-  bed.sandbox.maintainer.archive(upstream.owner, upstream.name);
-  const { send } = await formOf(upstream);
-  const answer = await send();
-  expect([answer.status, answer.problem]).toEqual([400, expect.stringContaining('archived so is read-only')]);
 });
 
 it('a token that may not report is told, and nothing is repeated', async () => {
@@ -255,22 +224,22 @@ it('leaves nothing behind: no word in a file or a line, no figure, no thread, no
     );
     return { stats, metrics };
   };
-  const before = { ...(await figures()), lines: bed.logLines.length };
+  const { stats } = await figures();
+  const logged = bed.logLines.length;
   const { status, body } = await sendJson(upstream);
   expect(status).toBe(200);
   const { page, send } = await formOf(upstream);
   expect(page.status).toBe(200);
   expect((await send()).heading).toBe('Your report was sent');
   const after = await figures();
-  expect(after.stats).toBe(before.stats);
+  expect(after.stats).toBe(stats);
   expect(after.metrics).not.toContain('/security');
-  const lines = bed.logLines.slice(before.lines);
-  expect(lines.map((line) => line.replace(/^\S+ /, ''))).toEqual([
-    'info a private report was sent',
-    'info a private report was sent',
-  ]);
+  const lines = () => bed.logLines.slice(logged).map((line) => line.replace(/^\S+ /, ''));
+  // The line of a report before these may come late.
+  await expect.poll(() => lines().length).toBeGreaterThanOrEqual(2);
+  expect([...new Set(lines())]).toEqual(['info a private report was sent']);
   for (const text of [MARKED, String(body['report_id']), ...reportsTo(upstream).map(({ ghsaId }) => ghsaId)])
-    expect(filesWith(text)).toEqual([]);
+    expect(filesWith(bed.stateDir, text)).toEqual([]);
   expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues?state=all`)).toEqual([]);
   expect(await bed.host.call('GET', '/notifications?all=true')).toEqual([]);
 });
@@ -290,7 +259,7 @@ describe('with PRIVATE_REPORTS=app', exhaustive, () => {
     const upstream = await open({ owner: 'invited' });
     bed.sandbox.apps.install('invited', null);
     const { page, send } = await formOf(upstream);
-    expect(textOf(page)).toContain('the GitHub App that sends it');
+    expect(wordsOf(page)).toContain('the GitHub App that sends it');
     expect((await send()).heading).toBe('Your report was sent');
     expect(reportsTo(upstream)).toMatchObject([{ author: `${SLUG}[bot]` }]);
   });

@@ -81,6 +81,7 @@ it('with one wrong option says so before the command', async () => {
     said,
   );
   expect(lines.slice(0, 4)).toEqual(['', `${said}.`, '', 'Push again with:']);
+  expect(bed.host.requestsFor(upstream, 'POST', /\/forks$|receive-pack$|\/pulls$/)).toEqual([]);
 });
 
 it('with one fault has the reason and the status of ever, and shows warnings, too', async () => {
@@ -121,11 +122,14 @@ it('has a command with the option that was meant, for the commits that were push
   expect(bed.host.forkPath(upstream)).toBeNull();
 });
 
-it('asks the host only what a clone asks, if a delay may be meant', async () => {
+it.each([
+  ['a delay', 'dealy', '2h'],
+  ['an update', 'pr-hsh', '0123456789ab'],
+])('asks the host only what a clone asks, if %s may be meant', async (_, name, value) => {
   const { upstream, clone } = await strict();
   await clone.commit({ message: 'Mend it\n' });
-  const refused = await clone.push('-o', 'dealy=2h', 'origin', 'HEAD:topic');
-  const lines = await expectRefused(bed, upstream, refused, /^"dealy" is no push option/);
+  const refused = await clone.push('-o', `${name}=${value}`, 'origin', 'HEAD:topic');
+  const lines = await expectRefused(bed, upstream, refused, new RegExp(`^"${name}" is no push option`));
   expect(reasonsIn(lines)).toEqual([]);
   const ofInterface = bed.host.requests.filter(
     ({ path }) => path.includes(`/${upstream.name}`) && !/\/(?:info\/refs|git-upload-pack)/.test(path),

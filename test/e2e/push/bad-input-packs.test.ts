@@ -24,7 +24,6 @@ beforeAll(async () => {
 });
 
 const INVALID: ExpectedRefusal = { unpack: 'invalid pack', reason: 'the pack is invalid' };
-const TOO_LARGE: ExpectedRefusal = { reason: 'the push is too large', line: /over 10 MB/ };
 const NOT_ANONYMOUS: ExpectedRefusal = { reason: 'the commits cannot be made anonymous' };
 const UNPROVEN: ExpectedRefusal = { reason: 'fetch first', line: /cannot find upstream/ };
 const BY_HOST: ExpectedRefusal = {
@@ -45,11 +44,6 @@ const someDelta = Buffer.concat([deltaSize(100), deltaSize(1), Buffer.from([1, 0
 const BAD_PACKS: readonly (readonly [what: string, expected: ExpectedRefusal, pack: () => Uint8Array])[] = [
   ['no trailer', { ...INVALID, line: /ended too early/ }, () => whole().subarray(0, -20)],
   ['a changed byte in the commit', INVALID, () => flipped(40)],
-  [
-    'an object of 10 MB and a byte',
-    TOO_LARGE,
-    () => withEntry({ type: 'blob', content: Buffer.alloc(10 * 1024 * 1024 + 1) }),
-  ],
   [
     'a base that nobody has',
     BY_HOST,

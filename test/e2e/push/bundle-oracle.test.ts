@@ -45,7 +45,7 @@ async function take(
   if (kind === 'write' || (!isThere && kind !== 'empty' && kind !== 'merge'))
     return void (await clone.commit({ message, files: { [name]: bytes } }));
   if (kind === 'delete') await clone.git('rm', '--quiet', name);
-  if (kind === 'rename') await clone.git('mv', name, `${name}-moved`);
+  if (kind === 'rename') await clone.git('mv', '--force', name, `${name}-moved`);
   if (kind === 'mode') await clone.git('update-index', '--chmod=+x', name);
   if (kind === 'merge') {
     await clone.git('checkout', '--quiet', '-b', `side-${title.length}`, 'origin/main');
@@ -91,10 +91,13 @@ async function publishesTheSame({ steps, args, delta }: Story): Promise<void> {
   expect(other.pull).toMatchObject({ title: one.pull.title, body: one.pull.body, base: one.pull.base });
 }
 
+/** Each run gets the same stories, and a failure is not made smaller until the time is over. */
+const SAME_STORIES = { seed: 1, endOnFailure: true };
+
 it('a bundle publishes what a push of the same work does', async () => {
-  await fc.assert(fc.asyncProperty(story, publishesTheSame), { numRuns: 3 });
+  await fc.assert(fc.asyncProperty(story, publishesTheSame), { ...SAME_STORIES, numRuns: 3 });
 });
 
 it('many bundles do', exhaustive, async () => {
-  await fc.assert(fc.asyncProperty(story, publishesTheSame), { numRuns: 15 });
+  await fc.assert(fc.asyncProperty(story, publishesTheSame), { ...SAME_STORIES, numRuns: 15 });
 });

@@ -96,27 +96,23 @@ async function allEnded(): Promise<void> {
   await expect.poll(requestsInFlight, { interval: 250, timeout: 60_000 }).toBe(1);
 }
 
-it(
-  'one subscriber who begins many pushes takes nobody else’s memory',
-  { ...exhaustive, timeout: 120_000 },
-  async () => {
-    const upstream = await bed.createUpstream();
-    const person = bed.person();
-    const clone = await person.clone(upstream.url);
-    await clone.commit({ files: { 'new.txt': 'new\n' } });
-    await send(`${upstream.url}/info/refs?service=git-receive-pack`, { person });
-    const clients = await fillMemory(upstream, (client) => `2001:db8:9:${client}::1`);
-    await expect.poll(requestsInFlight).toBeGreaterThan(CLIENTS);
-    const push = await person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
-    expect(push, push.stderr).toMatchObject({ code: 0 });
-    for (const client of clients) client.vanish();
-    await allEnded();
-  },
-);
+it('one subscriber who begins many pushes takes nobody else’s memory', exhaustive, async () => {
+  const upstream = await bed.createUpstream();
+  const person = bed.person();
+  const clone = await person.clone(upstream.url);
+  await clone.commit({ files: { 'new.txt': 'new\n' } });
+  await send(`${upstream.url}/info/refs?service=git-receive-pack`, { person });
+  const clients = await fillMemory(upstream, (client) => `2001:db8:9:${client}::1`);
+  await expect.poll(requestsInFlight).toBeGreaterThan(CLIENTS);
+  const push = await person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
+  expect(push, push.stderr).toMatchObject({ code: 0 });
+  for (const client of clients) client.vanish();
+  await allEnded();
+});
 
 it(
   'an isolate without memory says that it is busy, and serves everybody once it has some again',
-  { ...exhaustive, timeout: 120_000 },
+  exhaustive,
   async () => {
     const [pushed, fetched] = [await bed.createUpstream(), await bed.createUpstream()];
     const [pusher, fetcher] = [bed.person(), bed.person()];

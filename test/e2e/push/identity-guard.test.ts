@@ -105,16 +105,14 @@ describe('a name or an address in files', () => {
     );
   });
 
-  describe('of which the delta copies nearly all from the lines around', () => {
-    it('is found in the whole file', async () => {
-      const { upstream, clone, found } = await listed();
-      const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
-      expect(lines).toContain(found);
-      expect(lines.join()).toContain(
-        'Nothing of this push was sent. To search, the service has read upstream’s versions of the changed files',
-      );
-      expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
-    });
+  it('is found where the delta copies nearly all of it from the lines around', async () => {
+    const { upstream, clone, found } = await listed();
+    const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
+    expect(lines).toContain(found);
+    expect(lines.join()).toContain(
+      'Nothing of this push was sent. To search, the service has read upstream’s versions of the changed files',
+    );
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
   });
 
   it('is found in the name of a file', async () => {
@@ -300,6 +298,7 @@ describe('a preview', () => {
     const options = ['-o', 'preview', '-o', `pr-hash=${first.banner.prHash}`];
     const shown = remoteLines(await clone.push(...options, 'origin', 'HEAD:topic')).join('\n');
     expect(shown).toContain(`This push would update the pull request ${first.pull.url}:`);
+    expect(shown).toMatch(/\n {2}Title: {7}\(stays as it is\)\n {2}Description: \(stays as it is\)\n/);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(first.pull.headSha);
   });
 });

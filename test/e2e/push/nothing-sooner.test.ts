@@ -92,7 +92,7 @@ describe('nothing tells of a pull request', () => {
     );
     await bed.service.runScheduled();
     const shown = { ...counted, isListed: true, page: 200, feed: 200, messages: 2 };
-    await expect.poll(() => surfaces(upstream, banner.prHash), { timeout: 15_000 }).toEqual(shown);
+    await expect.poll(() => surfaces(upstream, banner.prHash)).toEqual(shown);
   });
 
   it('that the host refuses to open', exhaustive, async () => {

@@ -56,6 +56,17 @@ it('updates a pull request for another branch, which stays for that one', async 
   expect(await bed.host.onlyPull(upstream)).toMatchObject({ base: 'next', state: 'open' });
 });
 
+it('with a key opens a pull request in each repository that it is sent to, and none twice', async () => {
+  const { contribution, patch } = await patched();
+  const headers = { 'Idempotency-Key': 'a-key-for-two-repositories' };
+  const other = await bed.createUpstream();
+  for (const upstream of [contribution.upstream, other, other]) {
+    const answered = await post({ ...contribution, upstream }, patch, '', headers);
+    expect(answered.status, answered.text).toBe(200);
+    expect(answered.text).toContain((await bed.host.onlyPull(upstream)).url);
+  }
+});
+
 it('takes nearly ten megabytes, of one file or of many', exhaustive, async () => {
   const large = await contribute(bed);
   await large.clone.commit({ files: { 'large.txt': 'some words of a line\n'.repeat(430_000) } });
@@ -101,7 +112,23 @@ async function patched() {
   return { contribution, patch: (await patchOf(contribution, 'origin/main')).toString() };
 }
 
+/** How often the host was asked with Git about the repository. */
+const readsOf = ({ upstream }: Contribution): number =>
+  bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/).length +
+  bed.host.requestsFor(upstream, 'GET', /\/info\/refs/).length;
+
 describe('nothing is asked for about a patch', () => {
+  it('that is the sixth of its network within an hour', exhaustive, async () => {
+    const { contribution, patch } = await patched();
+    const send = (name: string) => post(contribution, patch.replaceAll('a.txt', name));
+    for (const name of ['1', '2', '3', '4', '5']) expect(await send(name)).toMatchObject({ status: 200 });
+    await bed.host.settle();
+    const before = readsOf(contribution);
+    const refused = { status: 429, text: expect.stringContaining('push rejected: rate limit exceeded') };
+    expect(await send('6')).toMatchObject(refused);
+    expect(readsOf(contribution)).toBe(before);
+  });
+
   it.each([
     ['that is to wait for room', 'wait', {}, 'a patch cannot wait'],
     ['whose delay is misspelt', 'dealy=1d', {}, 'did you mean delay'],
@@ -109,20 +136,17 @@ describe('nothing is asked for about a patch', () => {
     ['whose key is too short', '', { 'Idempotency-Key': 'short' }, '16 to 255 visible ASCII'],
   ])('%s', async (_, options, headers, words) => {
     const { contribution, patch } = await patched();
-    const reads = () =>
-      bed.host.requestsFor(contribution.upstream, 'POST', /\/git-upload-pack$/).length +
-      bed.host.requestsFor(contribution.upstream, 'GET', /\/info\/refs/).length;
-    const before = reads();
     const answered = await post(contribution, patch, options, headers);
     expect(answered).toMatchObject({ status: 400, text: expect.stringContaining(words) });
-    expect(reads()).toBe(before);
+    expect(readsOf(contribution)).toBe(0);
   });
 });
 
 describe('is refused, and nothing reaches the host:', () => {
   it.each([
-    ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'Push it, or send a bundle.'],
+    ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'use &delay=0s instead'],
     ['a branch that is not there', '?base=nowhere', (patch: string) => patch, 400, 'there is no such base'],
+    ['a branch that is misspelt', '?base=mian', (patch: string) => patch, 400, 'Did you mean "main"?'],
     [
       'a diff without a message',
       '',

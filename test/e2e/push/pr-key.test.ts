@@ -130,18 +130,6 @@ describe('whoever has the key', () => {
     expect(pushed.stderr).not.toContain(prKey);
     expect(banner.command).not.toContain('pr-key');
   });
-
-  it('withdraws it, also by deleting a branch', exhaustive, async () => {
-    for (const refs of [
-      ['-o', 'withdraw', 'origin', 'HEAD:topic'],
-      ['origin', ':main'],
-    ]) {
-      const { clone, upstream, prHash, prKey } = await opened();
-      const pushed = await clone.push('-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`, ...refs);
-      expect(pushed.code, pushed.stderr).toBe(0);
-      expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
-    }
-  });
 });
 
 describe('a delayed push', () => {

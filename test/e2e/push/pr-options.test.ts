@@ -56,17 +56,6 @@ describe('title, description and base', () => {
     expect(pull.title).toBe('One');
     expect(remoteLines(pushed).join('\n')).toMatch(/could not be changed:\n.* says: Validation Failed/);
   });
-
-  it('must name a base that upstream has', async () => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('-o', 'base=nowhere', 'origin', 'HEAD:topic');
-    const lines = await expectRefused(bed, upstream, pushed, 'there is no such base branch');
-    expect(lines).toContain(`${upstream.fullName} has no branch "nowhere". It has "main".`);
-    const near = remoteLines(await clone.push('-o', 'base=mian', 'origin', 'HEAD:topic')).join('\n');
-    expect(near).toMatch(/has no branch "mian"\. It has "main"\. Did you mean "main"\?\n/);
-    expect(near).toContain('git push -o base=main http');
-  });
 });
 
 describe('squash', () => {
@@ -171,5 +160,21 @@ describe('a fetch as docs/privacy.md advises it', () => {
     const tip = await upstream.grow();
     await clone.git('fetch', '--quiet', '--negotiation-tip=refs/remotes/origin/main', 'origin');
     expect(await clone.git('rev-parse', 'origin/main')).toBe(tip);
+  });
+});
+
+describe('where the host leaves the account few calls', exhaustive, () => {
+  const poor = useOwnTestBed({ callsAnHour: 60 });
+
+  it('previews, which can be repeated without end, are refused before it has none left', async () => {
+    const { clone } = await contribute(poor);
+    await clone.commit();
+    const ends = new Set<string | undefined>();
+    for (let time = 0; time < 10; time++)
+      ends.add(remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).at(-1));
+    expect([...ends]).toEqual([
+      'preview: nothing was published',
+      'push rejected: the bot account has little left',
+    ]);
   });
 });

@@ -199,9 +199,10 @@ describe('the same push again', exhaustive, () => {
 
   it('after a line that broke in the middle of the pack is not held up', async () => {
     const contribution = await withCommit();
+    const logged = bed.logLines.length;
     const connection = await pushByHand(contribution, 0.6);
     connection.vanish();
-    await expect.poll(() => bed.logLines.at(-1)).toMatch(/push refused/);
+    await expect.poll(() => bed.logLines.slice(logged).at(-1)).toMatch(/push refused/);
     await expect.poll(async () => (await again(contribution)).code).toBe(0);
     await bed.host.onlyPull(contribution.upstream);
   });
@@ -282,5 +283,22 @@ describe('the same push again', exhaustive, () => {
     const { banner } = await expectAccepted(bed, contribution, await again(contribution));
     expect([banner.branch]).toEqual(branches);
     await bed.host.onlyPull(contribution.upstream);
+  });
+
+  it('keeps the branch if the host refuses to open what it may have opened before, and does not show', async () => {
+    const contribution = await withCommit();
+    const { upstream } = contribution;
+    const path = pullsPath(contribution);
+    bed.sandbox.faults.inject({ method: 'POST', path, cut: { during: 'answer', afterBytes: 0 } });
+    const hidden = { times: ALWAYS, answer: { status: 200, body: [] } };
+    bed.sandbox.faults.inject({ method: 'GET', path, ...hidden });
+    expect((await again(contribution)).code).toBe(1);
+    const answer = { status: 422, body: { message: 'Validation Failed', errors: [], status: '422' } };
+    bed.sandbox.faults.inject({ method: 'POST', path, answer });
+    expect((await again(contribution)).stderr).toContain('the pull request could not be opened');
+    bed.sandbox.faults.clear();
+    expect(await bed.host.workBranches(upstream)).toHaveLength(1);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+    await expectAccepted(bed, contribution, await again(contribution));
   });
 });

@@ -7,7 +7,7 @@ import { FormClient } from '../support/form-client.ts';
 import { prPage } from '../support/pr-page.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import { topicTexts } from '../support/topic.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 /** With it, a test knows the key of a pull request that there is not. */
@@ -24,14 +24,6 @@ async function opened() {
   const withdraw = () => clone.push(...options, 'origin', ':main');
   const on = { owner: upstream.owner, repo: upstream.name, number: first.pull.number };
   return { ...contribution, first, prHash, branch, options, withdraw, on };
-}
-
-async function told(prHash: string): Promise<string[]> {
-  const response = await fetch(`${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`, {
-    headers: { [TEST_HEADER]: '1' },
-  });
-  const lines = (await response.text()).split('\n').filter(Boolean);
-  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
 describe('a withdrawal', () => {
@@ -75,13 +67,14 @@ describe('a withdrawal', () => {
 
   it('is told to the topic, once', async () => {
     const { withdraw, prHash, on } = await opened();
+    const told = () => topicTexts(bed, prHash);
     await withdraw();
-    await expect.poll(() => told(prHash)).toHaveLength(2);
+    await expect.poll(told).toHaveLength(2);
     // The feed leads to the same pull request again, and finds it closed.
     bed.sandbox.maintainer.comment(on, 'A pity.');
     await bed.service.runScheduled();
-    await expect.poll(() => told(prHash)).toHaveLength(3);
-    expect((await told(prHash)).filter((message) => message.includes('was closed'))).toHaveLength(1);
+    await expect.poll(told).toHaveLength(3);
+    expect((await told()).filter((message) => message.includes('was closed'))).toHaveLength(1);
   });
 
   it.each([
@@ -196,9 +189,17 @@ describe('a withdrawal', () => {
     expect(statusTable(await clone.push(...unknown, 'origin', ':main'))).toEqual([
       ' ! [remote rejected] main (push rejected: there is no such pull request)',
     ]);
-    expect(statusTable(await clone.push('origin', ':main'))).toEqual([
+    const deletion = await clone.push('origin', ':main');
+    expect(statusTable(deletion)).toEqual([
       ' ! [remote rejected] main (nothing to delete: to withdraw a pull request, add -o pr-hash and -o pr-key)',
     ]);
+    expect(remoteLines(deletion)).toContain(
+      `  git push -o withdraw -o 'pr-hash=<hash>' -o 'pr-key=<key>' ${upstream.url} HEAD:refs/heads/withdraw`,
+    );
+    const without = await clone.push('-o', 'withdraw', '-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:x');
+    expect(remoteLines(without).join('\n')).toContain(
+      `\nPush again with:\n  git push -o withdraw -o pr-hash=0123456789ab -o 'pr-key=<key>' ${upstream.url} HEAD:refs/heads/withdraw\n`,
+    );
     const faulty = ['-o', 'withdraw', '-o', 'pr-hash=0123456789ab', '-o', 'pr-key=abc'];
     expect(statusTable(await clone.push(...faulty, 'origin', ':main'))).toEqual([
       expect.stringMatching(/main \(push rejected: pr-key must be 32 hexadecimal characters/),

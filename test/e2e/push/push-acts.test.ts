@@ -71,18 +71,14 @@ describe('a push', () => {
   it.each([
     ['small', 1024],
     ['large', 3 * MEBIBYTE],
-  ])(
-    'that is refused by its verdict has written nothing at the host: a %s one',
-
-    async (_, bytes) => {
-      const contribution = await contribute(bed);
-      const { clone, upstream, person } = contribution;
-      await clone.commit({
-        files: { 'a.txt': `by ${person.authorName}\n`, 'large.bin': randomBytes(bytes) },
-      });
-      await expectRefused(bed, upstream, await clone.push(), 'your name would become public');
-      expect(writes(contribution)).toEqual([]);
-      expect(bed.host.forkPath(upstream)).toBeNull();
-    },
-  );
+  ])('that is refused by its verdict has written nothing at the host: a %s one', async (_, bytes) => {
+    const contribution = await contribute(bed);
+    const { clone, upstream, person } = contribution;
+    await clone.commit({
+      files: { 'a.txt': `by ${person.authorName}\n`, 'large.bin': randomBytes(bytes) },
+    });
+    await expectRefused(bed, upstream, await clone.push(), 'your name would become public');
+    expect(writes(contribution)).toEqual([]);
+    expect(bed.host.forkPath(upstream)).toBeNull();
+  });
 });

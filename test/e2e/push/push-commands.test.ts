@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { wallFindings } from '../../../local/operator/wall-check.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
+import { type Contribution, contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import type { Clone } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
@@ -42,13 +42,16 @@ describe('tags', () => {
     expect(sent?.announcedObjects).toBe(sent?.objects.length);
   });
 
-  it('are not branches by another name', async () => {
-    const { clone, upstream } = await contribute(bed);
+  it('are not branches by another name, and the command that is told pushes the commit', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
     await clone.commit();
     await tag(clone, 'v1');
     const pushed = await clone.push('origin', 'v1:refs/for/main');
-    expect(pushed.code).toBe(1);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
+    const reason = 'tags are not accepted, because they contain a name';
+    const lines = await expectRefused(bed, upstream, pushed, reason);
+    const [, words = ''] = /^ {2}git push (.+)$/m.exec(lines.join('\n')) ?? [];
+    await expectAccepted(bed, contribution, await clone.push(...words.split(' ')));
   });
 });
 
@@ -94,65 +97,38 @@ describe('push options', () => {
       /^The push options "ci\.skip" and 1 more are unknown and ignored\. Known options: pr-hash=, /,
     );
   });
-
-  it('that nearly are one of ours are refused before anything is done, so "previw" publishes nothing', async () => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('-o', 'previw', 'origin', 'HEAD:topic');
-    await expectRefused(
-      bed,
-      upstream,
-      pushed,
-      '"previw" is no push option: did you mean preview? Correct it or leave it out',
-    );
-    expect(bed.host.requestsFor(upstream, 'POST', /forks|receive-pack|pulls/)).toEqual([]);
-  });
 });
+
+/** Pushes one commit as a client without some capabilities does. Answers the body. */
+async function pushedWith(capabilities: string, { clone, person, upstream }: Contribution): Promise<Buffer> {
+  const newId = await clone.commit();
+  const pack = await packOf(clone, ['HEAD', '^origin/main']);
+  const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], capabilities, pack });
+  const answer = await sendPush(upstream.url, person, body);
+  expect(answer.headers['content-type']).toBe('application/x-git-receive-pack-result');
+  return answer.body;
+}
 
 describe('a client', () => {
   it('without side-band gets a plain report-status', async () => {
-    const { clone, person, upstream } = await contribute(bed);
-    await clone.commit();
-    const newId = await clone.git('rev-parse', 'HEAD');
-    const pack = await packOf(clone, ['HEAD', '^origin/main']);
-    const commands = [{ newId, ref: 'refs/heads/topic' }];
-    const answer = await sendPush(
-      upstream.url,
-      person,
-      pushBody({ commands, capabilities: 'report-status', pack }),
-    );
-    expect(answer.headers['content-type']).toBe('application/x-git-receive-pack-result');
-    expect(readStatus(answer.body)).toEqual(['unpack ok', 'ok refs/heads/topic']);
-    await bed.host.onlyPull(upstream);
+    const contribution = await contribute(bed);
+    const answer = await pushedWith('report-status', contribution);
+    expect(readStatus(answer)).toEqual(['unpack ok', 'ok refs/heads/topic']);
+    await bed.host.onlyPull(contribution.upstream);
   });
 
   it('without side-band reads in its report why it was refused', async () => {
-    const { clone, person, upstream } = await contribute(bed, { archived: true });
-    await clone.commit();
-    const newId = await clone.git('rev-parse', 'HEAD');
-    const pack = await packOf(clone, ['HEAD', '^origin/main']);
-    const commands = [{ newId, ref: 'refs/heads/topic' }];
-    const answer = await sendPush(
-      upstream.url,
-      person,
-      pushBody({ commands, capabilities: 'report-status', pack }),
-    );
-    expect(readStatus(answer.body)).toEqual([
-      'unpack ok',
-      'ng refs/heads/topic push rejected: the repository is archived',
-    ]);
+    const answer = await pushedWith('report-status', await contribute(bed, { archived: true }));
+    const reason = 'push rejected: the repository is archived';
+    expect(readStatus(answer)).toEqual(['unpack ok', `ng refs/heads/topic ${reason}`]);
   });
 
   it('that asks for no report gets the banner and nothing else', async () => {
-    const { clone, person, upstream } = await contribute(bed);
-    await clone.commit();
-    const newId = await clone.git('rev-parse', 'HEAD');
-    const pack = await packOf(clone, ['HEAD', '^origin/main']);
-    const commands = [{ newId, ref: 'refs/heads/topic' }];
-    const body = pushBody({ commands, capabilities: 'side-band-64k', pack });
-    const { progress } = readReport((await sendPush(upstream.url, person, body)).body);
+    const contribution = await contribute(bed);
+    const { progress, report } = readReport(await pushedWith('side-band-64k', contribution));
+    expect(report).toEqual([]);
     const { prUrl } = bannerOf({ stderr: progress.map((line) => `remote: ${line}`).join('\n') });
-    expect((await bed.host.onlyPull(upstream)).url).toBe(prUrl);
+    expect((await bed.host.onlyPull(contribution.upstream)).url).toBe(prUrl);
   });
 });
 

@@ -86,7 +86,10 @@ describe('the fork', exhaustive, () => {
     await clone.git('fetch', '--quiet', 'origin');
     await clone.git('switch', '--quiet', '--detach', `origin/${branch}`);
     await clone.commit({ message: 'For the branch of that name\n' });
-    await clone.push('-o', `base=${branch}`, 'origin', 'HEAD:refs/heads/other');
+    const other = await clone.push('-o', `base=${branch}`, 'origin', 'HEAD:refs/heads/other');
+    expect(other.code, other.stderr).toBe(0);
+    // The fork is synced beside the push.
+    await bed.host.settle();
     expect(await gitIn(forkPath, 'rev-parse', branch)).toBe(before);
   });
 
@@ -135,7 +138,7 @@ describe('the fork', exhaustive, () => {
     expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
     expect(await forkMain(upstream)).not.toBe(tip);
     sync();
-    await expect.poll(() => forkMain(upstream), { timeout: 10_000 }).toBe(tip);
+    await expect.poll(() => forkMain(upstream)).toBe(tip);
   });
 
   it('is waited for if the pack leaves out what only newer commits of upstream have', async () => {
@@ -349,7 +352,7 @@ describe('the fork', exhaustive, () => {
       const before = bed.host.requests.length;
       const pushing = update();
       const asked = () => bed.host.requests.slice(before).filter((request) => path.test(request.path));
-      await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(asked).toHaveLength(1);
       await change(upstream.name);
       goOn();
       expect((await pushing).stderr).toContain('push rejected: the fork of the pull request is gone');

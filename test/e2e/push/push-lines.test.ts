@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';
 import type { GitRun } from '../support/person.ts';
-import { keyIn, remoteLines, withoutSecrets } from '../support/push-output.ts';
+import { keyIn, remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -48,19 +48,6 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
     expect(toType(updated)).toEqual(command);
     const withdraw = ['-o', 'withdraw', '-o', `pr-key=${keyIn(opened)}`, ...command];
     expect(readable(await clone.push(...withdraw))).toHaveLength(4);
-  });
-
-  it('a second pull request with the same commits is told of', exhaustive, async () => {
-    const { clone } = await contribute(bed);
-    await clone.commit();
-    const [, hash = ''] = toType(readable(await clone.push('origin', 'HEAD:topic')));
-    const page = `${bed.service.url}/v1/pr/${hash.slice('pr-hash='.length)}`;
-    await expect.poll(async () => (await fetch(page)).status).toBe(200);
-    const pushed = await clone.push('origin', 'HEAD:other');
-    expect(pushed.code, pushed.stderr).toBe(0);
-    const [first, , , update] = withoutSecrets(pushed);
-    expect(first).toMatch(/^Warning: this would be a SECOND pull request\. Your commit is already in /);
-    expect(update).toContain(`git push -o ${hash} `);
   });
 
   it('a draft says that it is one', exhaustive, async () => {

@@ -65,13 +65,6 @@ describe('a push of more than 1 MiB', exhaustive, () => {
 });
 
 describe('the limits', exhaustive, () => {
-  it('refuse an object of more than 10 MB in-band, with the figure', async () => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.commit({ files: { 'zeros.bin': Buffer.alloc(10 * MiB + 1) } });
-    const lines = await expectRefused(bed, upstream, await clone.push(), /too large/);
-    expect(lines.join('\n')).toMatch(/10 Mi?B/);
-  });
-
   it('take an object of 10 MB', async () => {
     const contribution = await contribute(bed);
     await contribution.clone.commit({ files: { 'zeros.bin': Buffer.alloc(10 * MiB) } });

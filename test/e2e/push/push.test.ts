@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
-import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
+import { bannerOf, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -24,13 +24,6 @@ describe('a push of one branch', () => {
     });
     expect(commits).toHaveLength(1);
     expect(commits[0]?.parents).toEqual([await upstream.tip()]);
-  });
-
-  it('says what it sends while it works', async () => {
-    const { clone } = await contribute(bed);
-    await clone.commit();
-    const steps = remoteLines(await clone.push()).filter((line) => line.endsWith('...'));
-    expect(steps).toEqual(['Sending 1 anonymous commit for "main" ...']);
   });
 
   it('works with --quiet, and still says where the pull request is', exhaustive, async () => {

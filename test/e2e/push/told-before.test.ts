@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
-import { remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
+import { remoteLines, withoutSecrets } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -218,16 +218,6 @@ describe('the pull request of somebody else', () => {
     const pushed = await clone.push('origin', 'HEAD:refs/heads/picked');
     await expectAccepted(bed, { ...contribution, clone }, pushed);
   });
-});
-
-it('a preview ends without an error of the connection', async () => {
-  const { clone } = await contribute(bed);
-  await clone.commit();
-  const pushed = await clone.push('-o', 'preview', 'origin', 'HEAD:refs/heads/fix');
-  expect(pushed.code).toBe(1);
-  expect(statusTable(pushed)).toEqual([' ! [remote rejected] HEAD -> fix (preview: nothing was published)']);
-  expect(remoteLines(pushed).at(-1)).toBe('preview: nothing was published');
-  expect(pushed.stderr).not.toContain('sideband demultiplexer');
 });
 
 it('an address without /v1 is answered with how addresses begin', async () => {

@@ -209,13 +209,23 @@ describe('the tripwire', () => {
     await expect(bed.tripwire.check()).rejects.toThrow('tolerated, but it did not happen');
   });
 
-  it('lets a whole test fail where the service uses the fetch of the runtime', async () => {
-    const fetching = await TestBed.start({ env: { OUTGOING_FETCH_HOSTS: '127.0.0.1' } });
+  it('lets a whole test fail where the service uses the runtime’s fetch, or logs a secret', async () => {
+    // The service logs these words.
+    const password = 'panic mode was set';
+    const env = { OUTGOING_FETCH_HOSTS: '127.0.0.1', PANIC_PASSWORD: password };
+    const fetching = await TestBed.start({ env });
     try {
       const { owner, name } = await fetching.createUpstream();
       const answer = await fetch(`${fetching.remoteUrl(owner, name)}/info/refs?service=git-upload-pack`);
       expect(answer.status).toBe(500);
+      // The runtime tells it beside the answer.
+      await expect.poll(() => fetching.fetches).toHaveLength(1);
       await expect(fetching.verify()).rejects.toThrow(/the runtime's fetch was used: GET .*info\/refs/);
+      const body = JSON.stringify({ password, active: false });
+      const headers = { 'Content-Type': 'application/json' };
+      await fetch(`${fetching.service.url}/admin/panic`, { method: 'POST', headers, body });
+      await expect.poll(() => fetching.logLines).toHaveLength(1);
+      await expect(fetching.verify()).rejects.toThrow(/the log has a secret of the operator: .*panic mode/);
     } finally {
       await fetching.stop();
     }

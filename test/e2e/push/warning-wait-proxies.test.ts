@@ -72,7 +72,7 @@ describe.each(PROXIES)('behind %s', exhaustive, (name, configOf, argumentsFor) =
     });
     const closed = once(proxy, 'close');
     try {
-      await expect.poll(() => isOpen(port), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isOpen(port)).toBe(true);
       const stopped = () => bed.logLines.filter((line) => line.includes('push stopped')).length;
       const before = stopped();
       const remote = `http://127.0.0.1:${port}${new URL(upstream.url).pathname}`;
@@ -80,7 +80,7 @@ describe.each(PROXIES)('behind %s', exhaustive, (name, configOf, argumentsFor) =
       await push.waits;
       push.stop();
       await push.ended;
-      await expect.poll(stopped, { timeout: 20_000 }).toBe(before + 1);
+      await expect.poll(stopped).toBe(before + 1);
       expect(await bed.host.pulls(upstream)).toEqual([]);
       expect(bed.host.forkPath(upstream)).toBe(null);
     } finally {

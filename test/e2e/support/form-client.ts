@@ -99,6 +99,9 @@ export function savedIn(html: string, name: string): string {
   return new RegExp(`^${name}:\\s+(\\S+)$`, 'm').exec(block)?.[1] ?? '';
 }
 
+/** The words of a page, without its marks. */
+export const wordsOf = ({ html }: Pick<FormAnswer, 'html'>): string => textOf(html);
+
 function plain(html: string): string {
   return html.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -1,7 +1,7 @@
 /** The operator: reads the alerts, presses their buttons, and knows the password. */
 import type { NtfyMessage } from '../../../sandbox/records.ts';
 import type { TestBed } from './test-bed.ts';
-import { TEST_HEADER } from './tripwire.ts';
+import { publishedTo } from './topic.ts';
 
 export const OPERATOR = {
   NOTIFY_ADMIN_TOPIC: 'operator-topic',
@@ -25,15 +25,7 @@ export class Operator {
   }
 
   alerts(): Promise<NtfyMessage[]> {
-    return this.read(OPERATOR.NOTIFY_ADMIN_TOPIC);
-  }
-
-  /** Reads what was published to a topic. */
-  async read(topic: string): Promise<NtfyMessage[]> {
-    const url = `${this.#bed.sandbox.notifyUrl}/${topic}/json?poll=1`;
-    const response = await fetch(url, { headers: { [TEST_HEADER]: '1' } });
-    const lines = (await response.text()).split('\n').filter(Boolean);
-    return lines.map((line) => JSON.parse(line) as NtfyMessage);
+    return publishedTo(this.#bed, OPERATOR.NOTIFY_ADMIN_TOPIC);
   }
 
   /** As the notification app does it. */

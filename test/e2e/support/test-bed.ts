@@ -5,8 +5,8 @@
  * because a start takes longer than most tests; each of them sees an empty host. A file that needs
  * options, restarts the service or makes the host fail says `useOwnTestBed()`: what the service
  * remembers of that would reach the next file. Every test has fresh repositories and persons. After
- * each test whatever reached the host is searched, and after the last one of a file Git checks the
- * forks; a test cannot leave that out.
+ * each test whatever reached the host is searched, and the log for secrets of the operator; after
+ * the last one of a file Git checks the forks. A test cannot leave that out.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,6 +69,18 @@ interface Told {
   readonly logLines: string[];
   readonly verdicts: Buffer[];
   readonly fetches: string[];
+  /** Lines of the log that have a secret of the operator. */
+  readonly betrayals: string[];
+}
+
+/** Variables that the operator tells nobody. */
+const SECRET_VARIABLE = /_(?:KEY|PASSWORD|SECRET|TOKEN)$/;
+
+/** The secrets among variables; of a key in several lines, the longest line. */
+function secretsIn(env: Variables): string[] {
+  const values = Object.entries(env).flatMap(([name, value]) => (SECRET_VARIABLE.test(name) ? [value] : []));
+  const lines = values.map((value) => value.split('\n').toSorted((a, b) => b.length - a.length)[0] ?? '');
+  return lines.filter((line) => line !== '');
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -78,9 +90,11 @@ export class TestBed {
   service: Service;
   host: HostView;
   tripwire: Tripwire;
+  /** Where the service keeps its state. */
+  readonly stateDir: string;
   readonly #told: Told;
-  /** To be deleted with the bed. */
-  readonly #ownState: string | null;
+  /** The folder is to be deleted with the bed. */
+  readonly #isOwnState: boolean;
   readonly #startOn: (port: number, env?: Variables) => Promise<Service>;
   readonly #persons: Person[] = [];
   #personCount = 0;
@@ -89,11 +103,12 @@ export class TestBed {
   private constructor(
     sandbox: Sandbox,
     service: Service,
-    ownState: string | null,
+    state: { readonly dir: string; readonly isOwn: boolean },
     told: Told,
     startOn: (port: number, env?: Variables) => Promise<Service>,
   ) {
-    this.#ownState = ownState;
+    this.stateDir = state.dir;
+    this.#isOwnState = state.isOwn;
     this.#startOn = startOn;
     this.sandbox = sandbox;
     this.service = service;
@@ -138,35 +153,18 @@ export class TestBed {
       ...(now && { now }),
     });
     const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'gitveil-state-'));
-    const ownState = options.stateDir === undefined ? stateDir : null;
+    const state = { dir: stateDir, isOwn: options.stateDir === undefined };
     // Migrating a database of its own would take each file longer than its first test.
     cpSync(inject('newState'), stateDir, { recursive: true });
-    const told: Told = { logLines: [], verdicts: [], fetches: [] };
+    const told: Told = { logLines: [], verdicts: [], fetches: [], betrayals: [] };
     const whole = await rebuild(build);
-    const startOn = (port: number, env: Variables = {}): Promise<Service> =>
-      startService({
+    const startOn = (port: number, more: Variables = {}): Promise<Service> => {
+      const env = { ...variablesFor(sandbox), ...options.env, ...more };
+      const secrets = secretsIn(env);
+      return startService({
         port,
-        build: {
-          ...whole,
-          script: SHORT_PAUSES + whole.script,
-          migrations: [],
-        },
-        env: {
-          HOSTING_URL: sandbox.url,
-          HOSTING_API_URL: sandbox.apiUrl,
-          HOSTING_TOKEN: sandbox.botToken,
-          NOTIFY_BASE_URL: sandbox.notifyUrl,
-          // A test file opens pull requests faster than people do. How the limit works:
-          // bot-account.test.ts.
-          LIMIT_CREATIONS: '10000/1h',
-          LIMIT_CALLS: '10000/1h',
-          LIMIT_TARGET: '10000/1h',
-          LIMIT_THREAD: '10000/1h',
-          // How a push waits with its warnings: warning-wait.test.ts.
-          WARNING_WAIT: '0s',
-          ...options.env,
-          ...env,
-        },
+        build: { ...whole, script: SHORT_PAUSES + whole.script, migrations: [] },
+        env,
         stateDir,
         isTriggerClock: options.isTriggerClock ?? true,
         ...(options.program !== undefined && { program: options.program }),
@@ -174,11 +172,13 @@ export class TestBed {
           const verdict = verdictOf(line);
           if (verdict === null) told.logLines.push(line);
           else told.verdicts.push(verdict);
+          if (secrets.some((secret) => line.includes(secret))) told.betrayals.push(line);
         },
         onFetch: (request) => told.fetches.push(request),
       });
+    };
     // It stays its own while it does not run, for a restart.
-    return new TestBed(sandbox, await startOn(await freePorts()), ownState, told, startOn);
+    return new TestBed(sandbox, await startOn(await freePorts()), state, told, startOn);
   }
 
   /** A repository upstream, by default a new one with three commits of the last month on `main`. */
@@ -221,12 +221,18 @@ export class TestBed {
     return person;
   }
 
-  /** Fails if anything of a person reached the host since the last time. */
+  /**
+   * Fails if anything of a person reached the host since the last time, or a secret of the operator
+   * the log.
+   */
   async verify(): Promise<void> {
     this.sandbox.faults.clear();
     await this.host.settle();
     const fetches = this.fetches.splice(0);
     if (fetches.length > 0) throw new Error(`the runtime's fetch was used: ${fetches.join(', ')}`);
+    const betrayals = this.#told.betrayals.splice(0);
+    if (betrayals.length > 0)
+      throw new Error(`the log has a secret of the operator: ${betrayals.join('; ')}`);
     const leaks = await this.tripwire.check();
     if (leaks.length > 0) throw new Error(`${leaks.length} leaks to the host:\n${describeAll(leaks)}`);
   }
@@ -261,12 +267,30 @@ export class TestBed {
     await this.service.dispose();
     await this.sandbox.close();
     this.#removePersons();
-    if (this.#ownState !== null) rmSync(this.#ownState, { recursive: true });
+    if (this.#isOwnState) rmSync(this.stateDir, { recursive: true });
   }
 
   #removePersons(): void {
     for (const person of this.#persons.splice(0)) person.remove();
   }
+}
+
+/** The variables that lead the service to the code host, and let tests push as often as they do. */
+function variablesFor({ url, apiUrl, botToken, notifyUrl }: Sandbox): Variables {
+  return {
+    HOSTING_URL: url,
+    HOSTING_API_URL: apiUrl,
+    HOSTING_TOKEN: botToken,
+    NOTIFY_BASE_URL: notifyUrl,
+    // A test file opens pull requests faster than people do. How the limit works:
+    // bot-account.test.ts.
+    LIMIT_CREATIONS: '10000/1h',
+    LIMIT_CALLS: '10000/1h',
+    LIMIT_TARGET: '10000/1h',
+    LIMIT_THREAD: '10000/1h',
+    // How a push waits with its warnings: warning-wait.test.ts.
+    WARNING_WAIT: '0s',
+  };
 }
 
 function describeAll(leaks: readonly Leak[]): string {

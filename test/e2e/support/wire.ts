@@ -5,6 +5,7 @@
 import { request as httpRequest } from 'node:http';
 import { pkt, ZERO_ID } from '../../support/pkt-line.ts';
 import type { Clone, Person } from './person.ts';
+import type { Upstream } from './upstream.ts';
 
 export const RECEIVE_PACK = 'application/x-git-receive-pack-request';
 
@@ -36,6 +37,12 @@ export function pushBody({ commands, capabilities = GIT_CAPABILITIES, options, p
     ...(wantsOptions ? [...(options ?? []).map((option) => pkt(option)), pkt(null)] : []),
     pack,
   ]);
+}
+
+/** The body of a fetch that wants the tip and has nothing. */
+export async function fetchBody(upstream: Upstream): Promise<Buffer> {
+  const want = `want ${await upstream.tip()} side-band-64k ofs-delta\n`;
+  return Buffer.concat([pkt(want), pkt(null), pkt('done\n')]);
 }
 
 /** Sends a request with a person's headers; the body in one piece, or in those given. */

@@ -1,7 +1,13 @@
 /** Reads commits, and writes the anonymous one that takes the place of each. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeAnonymousCommit, parseCommit, parseHistory } from '../../../src/git/objects/commit.ts';
+import {
+  encodeAnonymousCommit,
+  parseCommit,
+  parseHistory,
+  personLines,
+} from '../../../src/git/objects/commit.ts';
+import { oidBytes } from '../../../src/git/objects/oid.ts';
 import { COMMITTER, commitContent, EMPTY_TREE, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -153,21 +159,21 @@ describe('parseCommit', () => {
   });
 });
 
-const anonymous = (content: Uint8Array, parents: string[] = []) =>
-  textOf(encodeAnonymousCommit(parseCommit(content), parents, BOT, NOW));
+function encoded(content: Uint8Array, parents: readonly string[] = [], bot = BOT): Uint8Array {
+  const { tree, encoding, message } = parseCommit(content);
+  const parts = { tree: oidBytes(tree), parents: parents.map(oidBytes), encoding, message };
+  return encodeAnonymousCommit(parts, personLines(bot, NOW));
+}
+const anonymous = (content: Uint8Array, parents: readonly string[] = []) => textOf(encoded(content, parents));
 
 describe('encodeAnonymousCommit', () => {
   it('writes a head of any length, and names in UTF-8', () => {
     const parents = Array.from({ length: 100 }, (_, index) => oidNumber(index));
     const bot = { name: 'bót', email: 'a@example.org' };
-    const { tree } = parseCommit(commitContent({}));
+    const original = commitContent({ message: 'm' });
+    const { tree } = parseCommit(original);
     for (const named of [parents, parents.slice(0, 1), []]) {
-      const content = encodeAnonymousCommit(
-        { tree, encoding: null, message: Buffer.from('m') },
-        named,
-        bot,
-        NOW,
-      );
+      const content = encoded(original, named, bot);
       const lines = named.map((parent) => `parent ${parent}\n`).join('');
       const signature = `bót <a@example.org> ${NOW} +0000`;
       const expected = `tree ${tree}\n${lines}author ${signature}\ncommitter ${signature}\n\nm`;
@@ -214,9 +220,9 @@ describe('encodeAnonymousCommit', () => {
           ]),
         );
         const original = commitContent({ headers: Buffer.concat(hidden), message });
-        const encoded = encodeAnonymousCommit(parseCommit(original), [], BOT, NOW);
-        const head = textOf(encoded.subarray(0, encoded.byteLength - message.byteLength));
-        expect(Buffer.from(encoded.subarray(head.length))).toEqual(Buffer.from(message));
+        const content = encoded(original);
+        const head = textOf(content.subarray(0, content.byteLength - message.byteLength));
+        expect(Buffer.from(content.subarray(head.length))).toEqual(Buffer.from(message));
         for (const word of PRIVATE_WORDS) expect(head).not.toContain(word);
         expect(head.split('\n')).toHaveLength(5);
       }),

@@ -29,6 +29,7 @@ describe('OidTable', () => {
         expect(expected.map((_, index) => table.at(index))).toEqual(expected);
         expect(expected.every((oid, index) => table.indexOf(oid) === index && table.has(oid))).toBe(true);
         expect(table.indexOf('f'.repeat(40))).toBe(-1);
+        expect(table.sortedList()).toBe(JSON.stringify(expected.toSorted()));
       }),
       runs(35),
     );

@@ -16,7 +16,7 @@ import {
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { newCommitOf } from '../../support/new-commits.ts';
-import { comparable, plannedCommits } from '../../support/random-kept.ts';
+import { decoded, plannedCommits } from '../../support/random-kept.ts';
 import { runs } from '../../support/runs.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -41,8 +41,8 @@ describe('planned commits', () => {
         const copied = new PlannedCommits();
         for (const encoded of added.encoded) copied.encoded.push(encoded);
         for (const planned of [added, copied]) {
-          expect(Array.from(planned, comparable)).toEqual(commits.map(comparable));
-          expect(comparable(planned.at(planned.length - 1))).toEqual(comparable(commits.at(-1)!));
+          expect(Array.from(planned, decoded)).toEqual(commits.map(decoded));
+          expect(decoded(planned.at(planned.length - 1))).toEqual(decoded(commits.at(-1)!));
         }
         const bytes = Array.from(added.encoded, ({ byteLength }) => byteLength);
         expect(added.byteLength).toBe(bytes.reduce((sum, length) => sum + length, 0));

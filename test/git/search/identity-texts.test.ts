@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IdentityCollector, identityTexts } from '../../../src/git/search/identity-texts.ts';
+import { IdentityCollector } from '../../../src/git/search/identity-collector.ts';
+import { identityTexts } from '../../../src/git/search/identity-texts.ts';
 import { MAX_TEXT_BYTES, placesOf, TextSearch } from '../../../src/git/search/text-search.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';

@@ -52,6 +52,8 @@ describe('what is refused', () => {
     ['nothing', '', 'This is no bundle.'],
     ['a pack', 'PACK', 'This is no bundle.'],
     ['a patch', `From ${A} Mon Sep 17 00:00:00 2001\n`, 'This is a patch. Send it to /patch'],
+    ['what curl -d sends', `# v2 git bundle${A} refs/heads/xPACK\n`, '--data-binary in place of -d'],
+    ['what curl -F sends', '--------------------------0123\r\n', '--data-binary in place of -F'],
     ['a bundle of a later version', '# v4 git bundle\n', 'This is no bundle.'],
     ['a header that ends', `# v2 git bundle\n${A} refs/heads/x\n`, 'The bundle ends in its header.'],
     ['no ref', `# v2 git bundle\n-${A}\n\nPACK`, 'The bundle has no ref.'],

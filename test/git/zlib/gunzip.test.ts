@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChunkSource } from '../../../src/git/wire/byte-reader.ts';
 import { BodyError } from '../../../src/streams/body-error.ts';
-import { limited } from '../../../src/streams/body.ts';
+import { LimitedSource } from '../../../src/streams/body.ts';
 import { gunzipped } from '../../../src/git/zlib/gunzip.ts';
 import { CHUNKINGS, PiecesSource, piecesOf, randomPieces } from '../../support/byte-chunks.ts';
 import { runs } from '../../support/runs.ts';
@@ -127,7 +127,7 @@ function bomb(): { source: ChunkSource; sentPieces: () => number } {
 describe('a gzip bomb', () => {
   it('is stopped where what comes out of it passes the limit', async () => {
     const { source, sentPieces } = bomb();
-    const body = limited(gunzipped(source, damaged), 10 * MiB);
+    const body = new LimitedSource(gunzipped(source, damaged), 10 * MiB);
     await expect(readAll(body)).rejects.toMatchObject({ code: 'too-large' });
     expect(body.isOverLimit).toBe(true);
     expect(sentPieces()).toBeLessThanOrEqual(13);

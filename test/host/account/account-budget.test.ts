@@ -17,10 +17,10 @@ const ASKER = { by: 'asker', repository: null, takesPart: false };
  * @param had writes of the asker.
  * @param others by others, a network each.
  */
-const writesOf = (had: number, others: number) => [
-  ...Array.from({ length: others }, (_, index) => ({ at: NOW, by: `${index}`, repository: null })),
-  ...Array.from({ length: had }, () => ({ at: NOW, by: 'asker', repository: null })),
-];
+function writesOf(had: number, others: number) {
+  const writers = Array.from({ length: others + had }, (_, index) => (index < others ? `${index}` : 'asker'));
+  return new Map(writers.map((by, index) => [`${index}`, { at: NOW, by, repository: null }]));
+}
 const waitMs = (calls: Parameters<typeof callsWait>[0], had: number, others: number, begun = 0) =>
   callsWait(calls, writesOf(had, others), begun, ASKER, NOW).waitMs;
 

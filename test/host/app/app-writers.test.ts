@@ -1,5 +1,6 @@
 /** Who writes in a repository: installed, changed, suspended, removed, and out of reach. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { NEW_TOKEN_UNKNOWN, NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { openMaintainers, openThreads } from '../../../src/host/open.ts';
 import { hostFailureOf } from '../../../src/words/host-error.ts';
@@ -34,10 +35,10 @@ describe('something new is written', () => {
     expect(await host.writers.payer(NAME)).toBeNull();
   });
 
-  it('by the account where the App lacks a permission', async () => {
+  it('by the account where the App lacks a permission, and the operator hears of it', async () => {
     host.state.installation = installedAs(5, { issues: 'write' });
     await post();
-    expect(writers()).toEqual(['account']);
+    expect([writers(), host.lacking]).toEqual([['account'], 1]);
   });
 
   it('by the account if a permission was taken since, which the token shows', async () => {
@@ -45,6 +46,7 @@ describe('something new is written', () => {
     host.state.installation = installedAs(5, { issues: 'write' });
     await post();
     expect(host.asked.at(-1)).toBe('POST /repos/octo/hello/issues/1/comments account');
+    expect(host.lacking).toBe(1);
   });
 
   it('by the account while the App cannot be asked, and the operator hears why', async () => {
@@ -56,6 +58,7 @@ describe('something new is written', () => {
 
   it('by the App with a new token if it was installed again', async () => {
     await post();
+    host.clock.at += 60_000;
     host.state.revoked.add('ghs_1');
     host.state.installation = installedAs(6);
     expect(await post()).toMatchObject({ app: APP });
@@ -64,9 +67,10 @@ describe('something new is written', () => {
 
   it('by nobody once the App was removed', async () => {
     await post();
+    host.clock.at += 60_000;
     host.state.revoked.add('ghs_1');
     host.state.installation = null;
-    host.wasRemoved = true;
+    host.absence = 'removed';
     await expect(post()).rejects.toMatchObject({ code: 'refused', publicMessage: /removed the App/ });
     expect(writers()).toEqual(['ghs_1', 'ghs_1']);
   });
@@ -81,6 +85,89 @@ describe('something new is written', () => {
     await host.app.standing(NAME);
     host.state.installation = { ...installedAs(5), suspended_at: '2026-11-22T00:00:00Z' };
     await expect(post()).rejects.toMatchObject({ publicMessage: /suspended the App/ });
+  });
+});
+
+describe('nothing new is written', () => {
+  const SUSPENDED = { ...installedAs(5), suspended_at: '2026-11-22T00:00:00Z' };
+
+  it('while the App is suspended and the host fails, after a webhook has told of something', async () => {
+    host.state.installation = SUSPENDED;
+    await host.app.standing(NAME);
+    host.writers.expireInstallation(NAME);
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    await expect(post()).rejects.toMatchObject({ publicMessage: /suspended the App/ });
+    expect(writers()).toEqual([]);
+  });
+
+  it('while only the token says that the App is suspended', async () => {
+    host.state.installation = SUSPENDED;
+    host.state.hidesSuspension = true;
+    await expect(post()).rejects.toMatchObject({ publicMessage: /suspended the App/ });
+    expect(writers()).toEqual([]);
+  });
+
+  it('while the host has said only once that the App is missing, and it may come later', async () => {
+    host.state.installation = null;
+    host.absence = 'doubted';
+    const error = await post().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'unreachable', publicMessage: /asked again within ten minutes/ });
+    expect(hostFailureOf(error)).toMatchObject({ effect: 'none', lasts: 'until', isLocal: true });
+    await expect(threads().deleteComment(NAME, 3, APP)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(writers()).toEqual([]);
+    expect(await host.writers.isInstalled(NAME)).toBe(true);
+  });
+});
+
+describe('a new token that the host does not know everywhere yet', () => {
+  it.each([
+    [401, NEW_TOKEN_UNKNOWN],
+    [403, NOT_ACCESSIBLE],
+  ])('is tried again after a moment: %i', async (status, { body }) => {
+    host.state.lag = { ms: 2_000, refuse: () => Response.json(body, { status }) };
+    expect(await post()).toMatchObject({ app: APP });
+    expect([writers(), host.clock.slept, host.lacking]).toEqual([['ghs_1', 'ghs_1'], [3_000], 0]);
+  });
+
+  it('is not waited for where something else is refused', async () => {
+    host.state.refused = () => Response.json({ message: 'Issue is locked' }, { status: 403 });
+    await expect(post()).rejects.toMatchObject({ code: 'refused' });
+    expect([writers(), host.clock.slept]).toEqual([['ghs_1'], []]);
+  });
+});
+
+describe('a host in trouble', () => {
+  it('is not asked again for the App at once, if it does not answer', async () => {
+    host.state.broken = () => {
+      throw new TypeError('no answer');
+    };
+    for (let posts = 0; posts < 3; posts++) await post();
+    expect(host.asked.filter((line) => line.endsWith('as the App'))).toHaveLength(1);
+    host.clock.at += 30_000;
+    host.state.broken = null;
+    expect(await post()).toMatchObject({ app: APP });
+  });
+
+  it('is not asked where the App is, because it fails to make a token', async () => {
+    await host.app.standing(NAME);
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    await post();
+    expect(host.asked.filter((line) => line.includes('/installation '))).toHaveLength(1);
+  });
+});
+
+describe('a refusal that has nothing to do with the App', () => {
+  it('costs a look at the installation, and no other token', async () => {
+    host.state.refused = () => Response.json({ message: 'Not Found' }, { status: 404 });
+    for (let posts = 0; posts < 3; posts++) await expect(post()).rejects.toMatchObject({ status: 404 });
+    expect(writers()).toEqual(['ghs_1', 'ghs_1', 'ghs_1']);
+  });
+
+  it('costs no call if the host asks for fewer', async () => {
+    const message = 'You have exceeded a secondary rate limit.';
+    host.state.refused = () => Response.json({ message }, { status: 403 });
+    await expect(post()).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(host.asked.filter((line) => line.includes('/installation '))).toHaveLength(1);
   });
 });
 
@@ -107,7 +194,7 @@ describe('a private report is sent', () => {
   it('by nobody while it is suspended, or cannot be asked', async () => {
     host.state.installation = { ...installedAs(5, REPORTING), suspended_at: '2026-11-22T00:00:00Z' };
     await expect(host.writers.forReport(NAME)).rejects.toMatchObject({ code: 'refused' });
-    host.app.forget(NAME);
+    forgetEverything();
     host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
     expect(await host.writers.forReport(NAME)).toBeNull();
   });
@@ -178,6 +265,15 @@ describe('what the host refuses to the App in a repository', () => {
       isLocal: true,
     });
   });
+
+  it('is told as a refusal of the App, of which the operator hears', async () => {
+    const { body, status } = NOT_ACCESSIBLE;
+    host.state.refused = () => Response.json(body, { status });
+    await expect(post()).rejects.toMatchObject({
+      publicMessage: `api.host.test refuses the App of this service: ${body.message} (403)`,
+    });
+    expect(host.lacking).toBe(1);
+  });
 });
 
 describe('a maintainer whom GitHub hides', () => {
@@ -205,7 +301,7 @@ describe('a maintainer whom GitHub hides', () => {
   it('is a stranger where it is not, or while it is suspended', async () => {
     host.state.installation = null;
     expect(await maintainers().isStranger(NAME, hidden)).toBe(true);
-    host.app.forget(NAME);
+    host.app.expire(NAME);
     host.state.installation = { ...installedAs(5), suspended_at: '2026-11-22T00:00:00Z' };
     expect(await maintainers().standing(NAME, hidden)).toBe('none');
     expect(writers()).toEqual([]);

@@ -1,6 +1,7 @@
 /** Calls that an App makes for its installations and tokens, and how often. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { APP_GONE } from '../../../sandbox/known-answers.ts';
+import { isInstalled } from '../../../src/host/app/github-app.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { AppHost, installedAs, NAME } from './support.ts';
 
@@ -16,6 +17,10 @@ beforeEach(() => {
 });
 
 describe('an installation', () => {
+  it.each([null, 'removed', 'doubted'] as const)('is none where the App is %s', (standing) => {
+    expect(isInstalled(standing)).toBe(false);
+  });
+
   it('is looked up once an hour', async () => {
     for (const minutes of [0, 30, 29]) {
       host.clock.at += minutes * MINUTE_MS;
@@ -41,25 +46,28 @@ describe('an installation', () => {
   it('is noted when it was looked up, and not when it was remembered', async () => {
     await host.app.standing(NAME);
     await host.app.standing(NAME);
-    host.app.forget(NAME);
+    host.app.expire(NAME);
     host.state.installation = null;
-    host.wasRemoved = true;
+    host.absence = 'removed';
     expect(await host.app.standing(NAME)).toBe('removed');
     expect(host.noted).toEqual(['octo/hello yes', 'octo/hello no']);
   });
 
   it('is not missing where the host does not know the App at all', async () => {
     await host.app.standing(NAME);
-    host.app.forget(NAME);
+    host.app.expire(NAME);
     host.state.broken = () => Response.json(APP_GONE.body, { status: APP_GONE.status });
-    await expect(host.app.standing(NAME)).rejects.toMatchObject({ failure: { whose: 'ours' } });
+    await expect(host.app.standing(NAME)).rejects.toMatchObject({
+      failure: { whose: 'ours' },
+      publicMessage: 'api.host.test refuses the App of this service: Integration not found (404)',
+    });
     expect(host.noted).toEqual(['octo/hello yes']);
   });
 
   it('may not write without a permission, or while it is suspended', async () => {
     host.state.installation = installedAs(5, { issues: 'write', pull_requests: 'read' });
     expect(await host.app.standing(NAME)).toEqual({ ...STANDING, mayWrite: false });
-    host.app.forget(NAME);
+    host.app.expire(NAME);
     host.state.installation = { ...installedAs(5), suspended_at: '2026-11-22T00:00:00Z' };
     expect(await host.app.standing(NAME)).toEqual({ ...STANDING, isSuspended: true });
   });
@@ -107,6 +115,13 @@ describe('a clock that is off', () => {
     expect(await host.app.standing(NAME)).toEqual(STANDING);
     expect(await host.app.token(STANDING, NAME, 'writing')).toBe('ghs_1');
     expect(host.asked).toEqual([LOOK, LOOK, TOKEN]);
+  });
+
+  it('by some minutes, which the host bears, does not cost a token for each write', async () => {
+    host.state.skewMs = 8 * MINUTE_MS;
+    for (let writes = 0; writes < 3; writes++)
+      expect(await host.app.token(STANDING, NAME, 'writing')).toBe('ghs_1');
+    expect(host.asked).toEqual([TOKEN]);
   });
 
   it('does not explain a refusal if the host has the same time', async () => {

@@ -1,7 +1,7 @@
 /** A host with one App, whose installations a test sets, and whose clock may be off. */
 import { generateKeyPairSync } from 'node:crypto';
 import { AppWriters } from '../../../src/host/app/app-writers.ts';
-import { GitHubApp } from '../../../src/host/app/github-app.ts';
+import { type AppAbsence, GitHubApp } from '../../../src/host/app/github-app.ts';
 import { readAppKey } from '../../../src/host/app/app-key.ts';
 import type { RestAccess } from '../../../src/host/rest/rest.ts';
 import { fullName, type RepositoryName } from '../../../src/words/repository-name.ts';
@@ -29,6 +29,10 @@ export interface AppState {
   broken: (() => Response) | null;
   /** Answers in place of what an installation's token writes; null: nothing does. */
   refused: (() => Response) | null;
+  /** For how long after it was made the host does not know a token everywhere, and what it says. */
+  lag: { readonly ms: number; readonly refuse: () => Response };
+  /** True if the installation itself does not show that it is suspended. */
+  hidesSuspension: boolean;
   /** The permission of everybody who is asked for. */
   permission: string;
   /** The authors of the comments on a thread. */
@@ -46,26 +50,30 @@ export class AppHost {
     revoked: new Set(),
     broken: null,
     refused: null,
+    lag: { ms: 0, refuse: () => json(401, {}) },
+    hidesSuspension: false,
     permission: 'write',
     authors: [],
   };
   readonly clock = new PatientClock();
   readonly http = new ScriptedHost((request) => this.#answer(request));
-  /** Notes of installations, and whether one answers that the App was removed. */
+  /** Notes of installations, and what they answer where it is missing. */
   readonly noted: string[] = [];
-  wasRemoved = false;
+  absence: AppAbsence | null = null;
   readonly failures: unknown[] = [];
+  /** How often the operator would be told that a permission is missing. */
+  lacking = 0;
   readonly app: GitHubApp;
   readonly writers: AppWriters;
   readonly access: RestAccess;
-  #tokens = 0;
+  readonly #madeAt: number[] = [];
 
   constructor() {
     const account = { kind: 'github', apiUrl: API, http: this.http, token: 'account', ...ACCOUNT } as const;
     const access = { ...account, clock: this.clock };
     const note = async (repository: RepositoryName, isInstalled: boolean) => {
       this.noted.push(`${fullName(repository)} ${isInstalled ? 'yes' : 'no'}`);
-      return !isInstalled && this.wasRemoved;
+      return isInstalled ? null : this.absence;
     };
     this.app = new GitHubApp({ id: APP, key: KEY }, access, ACCOUNT, note);
     this.writers = new AppWriters({
@@ -73,6 +81,8 @@ export class AppHost {
       accountOf: ({ id }) => `installation ${id}`,
       limitsOf: () => ACCOUNT,
       failed: (error) => this.failures.push(error),
+      lacking: () => (this.lacking += 1),
+      clock: this.clock,
     });
     this.access = { ...access, writers: this.writers };
   }
@@ -107,7 +117,9 @@ export class AppHost {
       return json(401, { message: "'Issued at' claim ('iat') must be in the past" }, date);
     if (path === '/app') return json(200, { id: APP, slug: 'veil-app' });
     if (installation === null) return json(404, { message: 'Not Found' });
-    if (method === 'GET') return json(200, installation);
+    const { hidesSuspension } = this.state;
+    if (method === 'GET')
+      return json(200, { ...installation, ...(hidesSuspension && { suspended_at: null }) });
     if (installation.suspended_at !== null)
       return json(403, { message: 'This installation has been suspended' });
     const { permissions } = JSON.parse(body) as { permissions: Record<string, string> };
@@ -116,14 +128,16 @@ export class AppHost {
     );
     if (lacks)
       return json(422, { message: 'The permissions requested are not granted to this installation.' });
-    this.#tokens += 1;
-    const token = `ghs_${this.#tokens}`;
+    const token = `ghs_${this.#madeAt.push(this.clock.now())}`;
     return json(201, { token, expires_at: new Date(now + 3_600_000).toISOString() });
   }
 
   #written({ method, path, headers }: AskedRequest): Response {
     const token = (headers.get('authorization') ?? '').slice('token '.length);
     if (this.state.revoked.has(token)) return json(401, { message: 'Bad credentials' });
+    const { lag } = this.state;
+    const madeAt = this.#madeAt[Number(token.slice('ghs_'.length)) - 1];
+    if (madeAt !== undefined && this.clock.now() < madeAt + lag.ms) return lag.refuse();
     const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', body: 'text' };
     if (token.startsWith('ghs_') && this.state.refused !== null) return this.state.refused();
     if (path.includes('/comments?'))

@@ -1,6 +1,6 @@
 /** Whether what goes wrong with one delayed push stops the others that are due. */
 import { expect, it } from 'vitest';
-import { HostError } from '../../../src/words/host-error.ts';
+import { HostError, type HostErrorCode } from '../../../src/words/host-error.ts';
 import { failureOf } from '../../../src/push/delay/release.ts';
 import { Refusal } from '../../../src/push/reply/refusal.ts';
 import { HostPause } from '../../../src/host/failure.ts';
@@ -14,9 +14,9 @@ const PAUSED = new Refusal('account', 'the code host asks to wait', [], {
   waitMs: MINUTE_MS,
 });
 
-const AT_HOST = (status: number, means: object) =>
+const AT_HOST = (status: number, means: object, code: HostErrorCode = 'missing') =>
   new Refusal('lookup', 'the repository could not be looked up', ['No.'], {
-    cause: new HostError('missing', 'No.', undefined, { status, ...means }),
+    cause: new HostError(code, 'No.', undefined, { status, ...means }),
   });
 
 const LOCAL_PAUSE = { lasts: 'until', retryAfterMs: MINUTE_MS, isLocal: true };
@@ -50,6 +50,8 @@ it.each([
   ['the account is suspended', AT_HOST(403, { whose: 'ours', lasts: 'final' }), 'later', true],
   // Else whoever invites the App could make all others wait.
   ['the host asks the App there for a pause', AT_HOST(429, LOCAL_PAUSE), 'later', false],
+  // Its maintainers or the operator mend it.
+  ['the host refuses the App there', AT_HOST(403, { isLocal: true }, 'refused'), 'later', false],
   ['the repository is gone', AT_HOST(404, { whose: 'person', lasts: 'final' }), 'later', false],
 ] as const)('%s', (_, error, kind, isForAll) => {
   expect(failureOf(error, 0)).toMatchObject({ failure: { kind }, isForAll });

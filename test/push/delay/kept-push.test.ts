@@ -2,12 +2,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeKept, encodeKept, type KeptPush } from '../../../src/push/delay/kept-push.ts';
-import { comparable, keptPush, keptPushes, type RandomKept } from '../../support/random-kept.ts';
+import { comparable, decoded, keptPush, keptPushes, type RandomKept } from '../../support/random-kept.ts';
 import { runs } from '../../support/runs.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const whole = ({ work, ...rest }: KeptPush) =>
-  comparable({ ...rest, work: { ...work, commits: [...work.commits] } });
+  comparable({ ...rest, work: { ...work, commits: Array.from(work.commits, decoded) } });
 
 /** Bytes with others before and behind them, as in a row that holds more. */
 const amidOthers = (bytes: Uint8Array): Uint8Array =>

@@ -3,7 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import type { Oid } from '../../../src/git/objects/oid.ts';
-import { placeQuestions } from '../../../src/push/judge/questions.ts';
+import { PlaceQuestions } from '../../../src/push/judge/questions.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -29,8 +29,8 @@ async function read(answer: () => Promise<unknown>, isPatient = true) {
     [OID, 4],
     ['f'.repeat(40), 30],
   ]);
-  const { readBases } = placeQuestions(run, { repository: REPOSITORY }, 'bot');
-  return { objects: [...(await readBases(sizes))], asked, warnings };
+  const questions = new PlaceQuestions(run, REPOSITORY, 'bot');
+  return { objects: [...(await questions.readBases(sizes))], asked, warnings };
 }
 
 it('are asked for at once, by their ids, and no larger than they say', async () => {

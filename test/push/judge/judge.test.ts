@@ -385,7 +385,7 @@ describe('a push is judged', () => {
     await expect(push()).resolves.toMatchObject({ work: { base: pages } });
   });
 
-  describe('for a base that its ground is not on, nor the default branch', () => {
+  describe('for a base that its boundary is not on, nor the default branch', () => {
     const pages = { name: 'refs/heads/gh-pages', oid: 'c'.repeat(40) };
     const next = { name: 'refs/heads/next', oid: 'd'.repeat(40) };
     const judged = (holders: readonly (typeof MAIN)[], isApart: Questions['isApart'], says: Place | null) => {

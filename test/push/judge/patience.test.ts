@@ -2,12 +2,7 @@
 import { expect, it } from 'vitest';
 import type { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
-import {
-  type GitQuestions,
-  gitQuestions,
-  type PlaceQuestions,
-  placeQuestions,
-} from '../../../src/push/judge/questions.ts';
+import { GitQuestions, PlaceQuestions } from '../../../src/push/judge/questions.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 import type { NamedPullRequest } from '../../../src/push/verdict.ts';
 
@@ -27,7 +22,7 @@ function asked() {
     logger: { warn: () => {} },
   } as unknown as PushRun;
   const upstream = { repository: REPOSITORY, refs: [] };
-  return { waits, questions: { ...gitQuestions(run, upstream), ...placeQuestions(run, upstream, 'bot') } };
+  return { waits, git: new GitQuestions(run, upstream), place: new PlaceQuestions(run, REPOSITORY, 'bot') };
 }
 
 const NAMED = { pullRequest: { source: { repository: REPOSITORY } }, tip: OID } as NamedPullRequest;
@@ -36,19 +31,19 @@ const PUSH = { commits: new PlannedCommits(), boundary: [], base: { name: '', oi
 const SPOOL = { byteLength: 0, isInMemory: true, async *read() {} };
 const HOW = { isAll: true, isRequired: false };
 
-it.each<[string, (questions: GitQuestions & PlaceQuestions) => Promise<unknown>]>([
-  ['whose commits they are', ({ advertised }) => advertised(new Set([OID]))],
-  ['what deltas stand on', ({ readBases }) => readBases(new Map([[OID, 4]]))],
-  ['whether a base is apart', ({ isApart }) => isApart(OID, [OID])],
-  ['whether files change', ({ treeOf }) => treeOf(OID)],
-  ['files to search', ({ readFiles }) => readFiles(OID, ['a.txt'], 100)],
-  ['what a push changes', ({ entriesChanged }) => entriesChanged(PUSH, SPOOL, HOW)],
+it.each<[string, (place: PlaceQuestions, git: GitQuestions) => Promise<unknown>]>([
+  ['whose commits they are', (place) => place.advertised(new Set([OID]))],
+  ['what deltas stand on', (place) => place.readBases(new Map([[OID, 4]]))],
+  ['whether a base is apart', (_, git) => git.isApart(OID, [OID])],
+  ['whether files change', (place) => place.treeOf(OID)],
+  ['files to search', (place) => place.readFiles(OID, ['a.txt'], 100)],
+  ['what a push changes', (place) => place.entriesChanged(PUSH, SPOOL, HOW)],
   [
     'what an update drops',
-    ({ updatedCommits }) => updatedCommits(NAMED, new PlannedCommits(), LEAVING, () => false),
+    (place) => place.updatedCommits(NAMED, new PlannedCommits(), LEAVING, () => false),
   ],
 ])('%s', async (_, ask) => {
-  const { waits, questions } = asked();
-  await ask(questions);
+  const { waits, git, place } = asked();
+  await ask(place, git);
   expect(waits).toEqual([5_000]);
 });

@@ -203,6 +203,8 @@ describe('parsePushOptions', () => {
     ['dry-run', 'preview'],
     ['dry_run', 'preview'],
     ['dryrun', 'preview'],
+    ['delete', 'withdraw'],
+    ['close', 'withdraw'],
   ])('refuses %j, which nearly is an option', (option, meant) => {
     const name = option.split('=')[0]?.trim();
     const message = `"${name}" is no push option: did you mean ${meant}? Correct it or leave it out`;

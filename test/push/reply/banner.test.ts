@@ -1,13 +1,7 @@
 /** The banner holds all that the contract lists (4.6, step 8). */
 import { describe, expect, it } from 'vitest';
-import {
-  bannerLines,
-  delayedLines,
-  keyLines,
-  oneBranchCommand,
-  pageLines,
-  shellWord,
-} from '../../../src/push/reply/banner.ts';
+import { bannerLines, delayedLines, keyLines, pageLines } from '../../../src/push/reply/banner.ts';
+import { oneBranchCommand, shellWord } from '../../../src/push/reply/commands.ts';
 
 const FACTS = {
   updated: false,

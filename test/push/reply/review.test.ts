@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { refusalOf } from '../../../src/push/judge/findings.ts';
 import type { Pushed, PushRun } from '../../../src/push/push-run.ts';
 import { faultsIn, parsePushOptions } from '../../../src/push/receive/push-options.ts';
-import { repeatCommand } from '../../../src/push/reply/banner.ts';
+import { repeatCommand } from '../../../src/push/reply/commands.ts';
 import { Refusal, refusedOptions } from '../../../src/push/reply/refusal.ts';
 import { allLines, isMendable, needsOnlyOptions, reviewLines } from '../../../src/push/reply/review.ts';
 import { type Finding, warn } from '../../../src/words/finding.ts';

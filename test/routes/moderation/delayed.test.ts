@@ -118,6 +118,16 @@ describe('the page', () => {
     expect(await isOpen(cookie)).toBe(false);
   });
 
+  it('stands in the log when somebody has opened it', async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+    const told = () => lines.filter((line) => line.endsWith(' warn the pages of the operator were opened'));
+    await open({ password: 'guess' });
+    expect(told()).toEqual([]);
+    await open();
+    expect(told()).toHaveLength(1);
+  });
+
   it('asks a host that does not answer for the name of the bot once, however many pushes it shows', async () => {
     const { cookie } = await open();
     const asked = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('unreachable'));

@@ -19,6 +19,7 @@ import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { feedOf, guardOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
+import { REPOSITORY } from '../../host/support/repository.ts';
 import { deleteObjects } from '../../support/all-objects.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -117,10 +118,12 @@ describe('/admin', () => {
     const [host] = read.kind === 'valid' ? read.config.hosts : [];
     const place = { hostName: 'github.com', variable: 'HOSTING_TOKEN' };
     await guard().tokenProblems(accountOf(host as HostConfig), place, ['suspended']);
+    await guard().tokenProblems(`${accountOf(host as HostConfig)}:app`, place, ['app-permission']);
     forgetEverything();
     const html = await (await send('/admin', { headers })).text();
     const order = [
       'has suspended the bot account',
+      'has not granted the App all permissions',
       'Pushes are rejected.',
       'Comments and issues are refused.',
     ];
@@ -142,11 +145,9 @@ describe('/admin', () => {
   it('lists the repositories whose maintainers have said stop', async () => {
     const headers = await opened();
     expect(await (await send('/admin', { headers })).text()).toContain('None.');
-    const repository = { owner: 'octo', name: 'hello', id: 7, networkId: 7, sizeKb: 1 };
-    const open = { isPrivate: false, isArchived: false, pullRequests: 'all' } as const;
     await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) => {
       const stop = { word: 'stop', at: Date.parse('2026-11-27T10:00:00Z'), saidBy: 2, since: 1 } as const;
-      new SqlStances(storage.sql).setStance({ ...repository, ...open }, 0, stop);
+      new SqlStances(storage.sql).setStance(REPOSITORY, 0, stop);
     });
     const html = await (await send('/admin', { headers })).text();
     expect(html).toContain('octo/hello</a>');

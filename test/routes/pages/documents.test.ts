@@ -45,6 +45,10 @@ describe.each(['/privacy', '/maintainers', '/docs'])('%s', (path) => {
   });
 });
 
+it('says that the service has no App, if it has none', async () => {
+  expect(await get('/maintainers')).toContain(`The address of this service's: <code>none</code>`);
+});
+
 it('shows badges that can be copied as they are', async () => {
   expect(await get('/maintainers')).toContain(
     '![Anonymous PRs](https://veil.test/badge/&lt;owner&gt;/&lt;repo&gt;)',

@@ -52,7 +52,7 @@ describe('the front page', () => {
     const page = await response.text();
     expect(page).toContain('Write it as owner/repo');
     expect(page).not.toContain('<script>alert');
-    expect(page).toContain('&lt;owner&gt;/&lt;repo&gt;');
+    expect(page).toContain('&lt;owner&gt;/<wbr>&lt;repo&gt;');
   });
 
   it.each([HTML, '*/*'])(

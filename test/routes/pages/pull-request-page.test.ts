@@ -19,6 +19,8 @@ const HASH = '0123456789ab';
 const AT = '2026-11-23T10:00:00Z';
 const WITH_BOT = { HOSTING_TOKEN: 'bot-token', SERVICE_URL: 'https://gitveil.test' };
 let isPrivate = false;
+/** Requests to the code host. */
+let asked = 0;
 /** Whether the host never shows the files that a policy stands in. */
 let isSilentAboutFiles = false;
 const URL = `https://gitveil.test/v1/pr/${HASH}`;
@@ -54,9 +56,10 @@ async function ask(url = URL, variables: Partial<Env> = {}, headers: Record<stri
 
 beforeAll(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(
-    async (url) => shownPull(url) ?? saidOn(url as string) ?? new Response(null),
-  );
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
+    asked += 1;
+    return shownPull(url) ?? saidOn(url as string) ?? new Response(null);
+  });
   const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(HASH));
   const url = 'https://host.test/octo/hello/pull/7';
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
@@ -87,7 +90,8 @@ it('is there while the list of pages is out of reach, or the service asks for it
 });
 
 it('asks for the pr-key for a withdrawal, for an update where that needs it, and never shows it', async () => {
-  const remote = 'https://gitveil.test/v1/gh/octo/hello';
+  // An address may break behind its slashes.
+  const remote = 'https://<wbr>gitveil.test/<wbr>v1/<wbr>gh/<wbr>octo/<wbr>hello';
   const withdrawal = `git push -o withdraw -o pr-hash=${HASH} -o pr-key=&lt;key&gt; ${remote}`;
   for (const [policy, key] of [
     ['hash', ''],
@@ -171,4 +175,19 @@ it('is JSON for a program that asks for it, with what people wrote where that ca
   expect(without.text).not.toContain('comments');
   const unknown = await ask(URL.replace(HASH, 'fedcba987654'), {}, accept);
   expect([unknown.status, JSON.parse(unknown.text)]).toEqual([404, { error: 'no such pull request' }]);
+});
+
+it('asks the code host nothing for a page of another site, which would spend the calls of its readers', async () => {
+  forgetEverything();
+  const accept = { Accept: 'application/json' };
+  const loaded = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'empty', Origin: 'https://site.test' };
+  asked = 0;
+  const { status, headers, text } = await ask(URL, WITH_BOT, { ...accept, ...loaded });
+  expect([status, headers.get('Cache-Control'), asked]).toEqual([200, 'no-store', 0]);
+  expect(JSON.parse(text)).toMatchObject({ hash: HASH, state: 'open', title: null });
+  const named = { ...WITH_BOT, ALLOWED_ORIGINS: loaded.Origin };
+  expect(JSON.parse((await ask(URL, named, { ...accept, ...loaded })).text)).toMatchObject({ title: 'T' });
+  forgetEverything();
+  const followed = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' };
+  expect((await ask(URL, WITH_BOT, followed)).text).toContain('<h1><bdi>T</bdi></h1>');
 });

@@ -3,7 +3,7 @@
  * the bot account, nor the host; and while the account's object cannot be asked, an isolate creates
  * only a little.
  */
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HostAccount } from '../../../src/durable/host-account/host-account.ts';
@@ -19,7 +19,7 @@ import { withoutPauses } from '../../support/timeouts.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { FLUSH, pktText, readReport } from '../../support/pkt-line.ts';
 
-const bindings = env as unknown as Env;
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const SECRETS = { IDENTITY_SECRET: 'a secret of more than thirty-two characters', HOSTING_TOKEN: 'token' };
 let remote = '/v1/gh/octo/hello';
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -230,6 +230,22 @@ describe('a push that is refused', () => {
     await fill();
     const { errors } = await push({}, { options });
     expect(errors).toEqual([expect.stringContaining(words)]);
+    expect(host).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['The service has recorded no pull request of octo/hello with that pr-hash.', 'pr-hash=0123456789ab'],
+    ['pr-hash must be 8 to 40 hexadecimal characters', 'pr-hash=0123456789az'],
+    ['"pr_hash" is no push option: did you mean pr-hash?', 'pr_hash=0123456789ab'],
+  ])('as an update without a place says what is wrong with its hash: %s', async (words, option) => {
+    await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    await fill();
+    const { errors, progress } = await push({}, { options: option });
+    expect(errors).toEqual(['push rejected: rate limit exceeded']);
+    expect(progress.join('\n')).toContain(words);
+    expect(progress.join('\n')).toContain('With the right pr-hash, this is an update');
+    expect(progress.join('\n')).not.toContain('-o wait');
     expect(host).not.toHaveBeenCalled();
   });
 

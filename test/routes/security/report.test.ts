@@ -253,6 +253,29 @@ describe('an answer that is lost', () => {
   });
 });
 
+/** Reports twice with an account that may send one an hour. Returns what arrived, too. */
+async function sentTwice(first: typeof answer) {
+  const call = { variables: { LIMIT_CREATIONS: '1/1h', HOSTING_TOKEN: `limited-${(accounts += 1)}` } };
+  answer = first;
+  const { status } = await report({}, call);
+  answer = () => Response.json(SENT, { status: 201 });
+  return [status, (await report({}, call)).status, sent.length];
+}
+
+describe('the limits of the account', () => {
+  it('count each report, and refuse more', async () => {
+    expect(await sentTwice(answer)).toEqual([200, 429, 1]);
+  });
+
+  it('count one that may have arrived', async () => {
+    expect(await sentTwice(() => new Response('', { status: 500 }))).toEqual([502, 429, 1]);
+  });
+
+  it('do not count one that the host has refused', async () => {
+    expect(await sentTwice(() => Response.json({}, { status: 404 }))).toEqual([400, 200, 2]);
+  });
+});
+
 describe('a request that is sent again with its key', () => {
   const variables = { HOSTING_TOKEN: 'reporter-with-a-key' };
 

@@ -67,11 +67,16 @@ describe('a signed delivery', () => {
   });
 
   it('has the installations asked for that it names', async () => {
-    const repositories = [{ full_name: 'octo/hello' }, { full_name: 'octo/other' }];
+    const repositories = [{ full_name: 'octo/hello' }, { full_name: 'octo/other', id: 9 }];
     expect(await deliver(JSON.stringify({ action: 'deleted', installation: { id: 1 }, repositories }))).toBe(
       '204 ',
     );
-    expect(changed).toEqual([[THREAD.repository, { owner: 'octo', name: 'other' }]]);
+    expect(changed).toEqual([
+      [
+        { ...THREAD.repository, id: null },
+        { owner: 'octo', name: 'other', id: 9 },
+      ],
+    ]);
     expect(woken).toEqual([]);
   });
 

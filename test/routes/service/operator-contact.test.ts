@@ -70,8 +70,12 @@ describe('GET /.well-known/security.txt', () => {
     expect(days).toBeLessThan(181);
   });
 
-  it('claims no address that it does not know', async () => {
-    const response = await get('/.well-known/security.txt', { OPERATOR_CONTACT });
+  it.each([
+    ['that it does not know', {}],
+    ['without TLS, which no reader trusts', { SERVICE_URL: 'http://veil.test' }],
+  ])('claims no address %s', async (_, variables) => {
+    const response = await get('/.well-known/security.txt', { OPERATOR_CONTACT, ...variables });
+    expect(response.status).toBe(200);
     expect(await response.text()).not.toContain('Canonical');
   });
 

@@ -1,6 +1,6 @@
 /** Rules for what a push changes in files: workflows, submodules, or nothing. */
 import type { ChangedEntry } from '../../../edit/tree-comparison.ts';
-import { told } from '../../../leaks/messages.ts';
+import { told } from '../../../leaks/lines.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateWords } from '../../../policy/gates.ts';
 import { OPEN_POLICY, type Policy, policyFile, workflowSentence } from '../../../policy/policy.ts';
@@ -109,8 +109,8 @@ export function submodules(changed: readonly ChangedEntry[] | null): Finding[] {
 export async function noChange({
   work,
   pushed: { entryCount },
-  groundTree,
-}: Pick<Known, 'work' | 'pushed' | 'groundTree'>): Promise<Finding[]> {
-  const isEmpty = changesNothing(work, entryCount, await groundTree);
+  boundaryTree,
+}: Pick<Known, 'work' | 'pushed' | 'boundaryTree'>): Promise<Finding[]> {
+  const isEmpty = changesNothing(work, entryCount, await boundaryTree);
   return isEmpty ? say('no-change', 'This push changes no file.') : [];
 }

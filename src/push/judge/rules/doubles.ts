@@ -3,7 +3,7 @@
  * although the one that the push names has ended. The maintainers may have said no.
  */
 import { type Finding, say, warn } from '../../../words/finding.ts';
-import { repeatCommand, shellWord } from '../../reply/banner.ts';
+import { repeatCommand, shellWord } from '../../reply/commands.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { SameWork } from '../../reply/reply.ts';
 import type { Compared } from '../../same-work.ts';
@@ -15,7 +15,7 @@ const UNCHECKED = 'The service could not check whether your commits are open alr
 const ONLY_ONE = 'This service opens no second pull request for them: update that one.';
 /** Tells everybody the same, because the answer must not tell a repeat from a guess. */
 export const REPEATED = 'If this is the same push once more, within ten minutes, no second one opens.';
-const RETRIED = 'If this is a retry because no answer came: it is open, and nothing is left to do.';
+export const RETRIED = 'If this is a retry because no answer came: it is open, and nothing is left to do.';
 const NEW_ONE = 'This would open a NEW pull request.';
 
 /** @param compared what the push has in common with pull requests of this service. */

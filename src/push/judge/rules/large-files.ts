@@ -9,7 +9,7 @@ import { MAX_OBJECT_BYTES } from '../../../git/pack/memory-limits.ts';
 import { megabytes, objectTooLarge, OVER_LIMIT } from '../../../git/pack/object-too-large.ts';
 import type { Finding } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
-import { shellWord } from '../../reply/banner.ts';
+import { shellWord } from '../../reply/commands.ts';
 import { Refusal, toRefusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
 
@@ -28,12 +28,12 @@ export async function largeFiles({
   const files = (await place?.ask.largeFiles(pushed, roots, pack.spool)) ?? [];
   const unnamed = toRefusal(objectTooLarge('blob', pack.largestBytes), settings.client);
   if (files.length === 0) return [unnamed];
-  const [ground] = boundary;
-  return [new Refusal(unnamed.code, unnamed.reason, linesOf(files, commits, ground ?? null))];
+  const [boundaryOid] = boundary;
+  return [new Refusal(unnamed.code, unnamed.reason, linesOf(files, commits, boundaryOid ?? null))];
 }
 
-/** @param ground an upstream commit on which the commits stand. */
-function linesOf(files: readonly LargeFile[], commits: NewCommits, ground: string | null): string[] {
+/** @param boundaryOid an upstream commit on which the commits stand. */
+function linesOf(files: readonly LargeFile[], commits: NewCommits, boundaryOid: string | null): string[] {
   const heading =
     files.length === 1 ? `A file is ${OVER_LIMIT}:` : `${files.length} files are ${OVER_LIMIT}:`;
   const listed = files.map(({ path, bytes, since }) => {
@@ -41,7 +41,7 @@ function linesOf(files: readonly LargeFile[], commits: NewCommits, ground: strin
     const by = commit === undefined ? '' : `, since ${commit.oid.slice(0, ID_LENGTH)} "${titleOf(commit)}"`;
     return `  ${oneLine(path)}: ${megabytes(bytes)}${by}`;
   });
-  return [heading, ...listed, ...wayOut(files, commits, ground)];
+  return [heading, ...listed, ...wayOut(files, commits, boundaryOid)];
 }
 
 function titleOf({ commit }: NonNullable<ReturnType<NewCommits['at']>>): string {
@@ -57,7 +57,7 @@ function pathspecOf(path: string): string {
 }
 
 /** Says how the files leave the commits. */
-function wayOut(files: readonly LargeFile[], commits: NewCommits, ground: string | null): string[] {
+function wayOut(files: readonly LargeFile[], commits: NewCommits, boundaryOid: string | null): string[] {
   const paths = files.map(({ path }) => shellWord(pathspecOf(path))).join(' ');
   const places = files.map(({ since }) => since);
   const them = files.length === 1 ? 'it' : 'them';
@@ -68,7 +68,7 @@ function wayOut(files: readonly LargeFile[], commits: NewCommits, ground: string
       `  git rm --cached ${paths} && git commit --amend --no-edit`,
     ];
   const first = places.includes(null) ? undefined : commits.at(Math.min(...places.map(Number)));
-  const from = first === undefined ? (ground ?? '--root') : `${first.oid.slice(0, ID_LENGTH)}^`;
+  const from = first === undefined ? (boundaryOid ?? '--root') : `${first.oid.slice(0, ID_LENGTH)}^`;
   const remove = `git rm --cached --quiet --ignore-unmatch ${paths} && git commit --amend --no-edit --quiet --allow-empty`;
   return [
     `${notEnough} each commit, and push again:`,

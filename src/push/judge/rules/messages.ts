@@ -1,7 +1,8 @@
 /** Rules for commit messages, which become public byte for byte. */
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import { signOffLine } from '../../../git/objects/sign-offs.ts';
-import { MAX_READ_BYTES, peopleNamedIn, shown, told } from '../../../leaks/messages.ts';
+import { shown, told } from '../../../leaks/lines.ts';
+import { MAX_READ_BYTES, peopleNamedIn } from '../../../leaks/messages.ts';
 import { mayBeLoud, noiseInMessage } from '../../../text/noise.ts';
 import { type Finding, say, warn, warnAt } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';

@@ -3,7 +3,8 @@
  * a check that its own files show (src/policy/gates.ts) is warned of; what may meet one is told.
  */
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
-import { MAX_READ_BYTES, shown } from '../../../leaks/messages.ts';
+import { shown } from '../../../leaks/lines.ts';
+import { MAX_READ_BYTES } from '../../../leaks/messages.ts';
 import { type Gate, gateWords, isConventional } from '../../../policy/gates.ts';
 import { OPEN_POLICY, POLICY_PATH, vouchGate } from '../../../policy/policy.ts';
 import { UNKNOWN_IDS, wholeText } from '../../../text/pull-request-text.ts';

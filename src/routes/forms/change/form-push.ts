@@ -12,7 +12,7 @@ import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.t
 import { STATED_LABELS } from '../../../pages/forms/pull-request-fields.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
-import { REPEATED } from '../../../push/judge/rules/doubles.ts';
+import { REPEATED, RETRIED } from '../../../push/judge/rules/doubles.ts';
 import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import { allLines } from '../../../push/reply/review.ts';
@@ -87,7 +87,18 @@ const SEND_AGAIN = 'Where this says “push”, send this form again.';
 const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [/^Warning: this would be a SECOND pull request\. .*/, ''],
   [REPEATED, ''],
-  [/^ {2}git push .*/, ''],
+  [RETRIED, ''],
+  [/^ {2}(?:git push|curl) .*/, ''],
+  [/, and push with: -o base=<branch>$/, ' and under “Branch”.'],
+  [/, add: -o base=<branch>$/, ', fill in “Branch”.'],
+  ['with -o base=<branch>', 'under “Branch”'],
+  [/: -o title=<title>$/, ' under “Title”.'],
+  [': -o title="fix: …"', ' under “Title”: “fix: …”'],
+  [/: -o description=<line>, once for each line\.$/, ' under “Description”.'],
+  [/^Title and description come .* push again with$/, 'Title and description come from the message of the newest commit. To replace them, fill in'],
+  ['-o title=... or -o description=...', '“Title” or “Description”.'],
+  ['add -o pr-key=<key>', 'fill in “Key of the pull request”'],
+  ['-o delay=0s', '“now” under “When it becomes public”'],
   ['-o ai=none, -o ai=assisted or -o ai=generated', `“${STATED_LABELS.ai}”`],
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
   ['-o sign-off', 'tick “I affirm the Developer Certificate of Origin 1.1”'],
@@ -98,7 +109,8 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
 ];
 
 /** Advice for clones, in the line after it. */
-const ADVICE_PATTERN = /^To (?:update that one|leave out what is merged):$/;
+const ADVICE_PATTERN =
+  /^(?:To (?:update that one|leave out what is merged|withdraw the pull request)|Or replace them with yours):$/;
 
 export function inFormWords(lines: readonly string[]): string[] {
   return lines

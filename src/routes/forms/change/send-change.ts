@@ -179,6 +179,8 @@ async function previewChange(
   const told = [...notes, ...preview.remarks].map((line) => (line === NOBODY_SEARCHED ? NO_NAME : line));
   const page = changePreviewPage(form, {
     ...preview,
+    title: preview.title ?? title,
+    body: preview.body ?? description,
     base: source.base,
     remarks: [...told, ...newUnseen(before, after)],
     addresses: newAddresses(before, after),

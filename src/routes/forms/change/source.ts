@@ -12,7 +12,13 @@ import { workBranch } from '../../../words/pr-hash.ts';
 import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
-import { heldReads, isMadeHere, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
+import {
+  heldReads,
+  isMadeHere,
+  readCommit,
+  type ReadObjects,
+  readsOf,
+} from '../../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
 import { ServicePushStore } from '../../../service/push-store.ts';
 import { countReading, knownPolicy } from '../../request/reading.ts';
@@ -137,5 +143,5 @@ async function tipOf({ transport }: PushHost, repository: RepositoryName, refNam
 }
 
 function readerOf({ transport, memory }: PushHost, repository: RepositoryName): ReadObjects {
-  return heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
+  return heldReads(readsOf(transport, repository), memory);
 }

@@ -8,7 +8,7 @@ import { concatBytes, decodeUtf8, latin1 } from '../../../git/bytes.ts';
 import type { Memory } from '../../../git/memory.ts';
 import { ByteReader, type ChunkSource, sourceOf } from '../../../git/wire/byte-reader.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
-import { limited } from '../../../streams/body.ts';
+import { LimitedSource } from '../../../streams/body.ts';
 import { BodyBytes } from '../../../streams/body-bytes.ts';
 import { MultipartReader } from '../../../streams/multipart.ts';
 import { type FormFields, MAX_FIELDS } from '../../request/form-fields.ts';
@@ -65,7 +65,7 @@ async function heldFile(content: ChunkSource, memory: Memory): Promise<ChunkSour
 
 /** @throws BodyError `too-large` */
 async function bytesOf(content: ChunkSource, mostBytes: number, memory: Memory): Promise<Uint8Array> {
-  const reader = new ByteReader(limited(content, mostBytes));
+  const reader = new ByteReader(new LimitedSource(content, mostBytes));
   return (await BodyBytes.of(reader, memory, mostBytes)).bytes;
 }
 

@@ -23,7 +23,8 @@ import type { Preview, Refusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import type { Arrival, Outcome } from '../../../push/session.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
-import { limited } from '../../../streams/body.ts';
+import { LimitedSource } from '../../../streams/body.ts';
+import { readsOf } from '../../../upstream/tree-reader.ts';
 import { type Finding, linesOf } from '../../../words/finding.ts';
 import { type Door, pushPosted } from '../../git/door.ts';
 import { BUNDLE_DOOR } from '../../git/doors.ts';
@@ -65,7 +66,7 @@ export async function sendFile(
   const door = isBundle ? BUNDLE_DOOR : patchDoor(c, target, searchedIn(place, form.fields));
   const file = new WatchedFile(reader, isPublished ? seen : '', memory);
   const reply = new NotedReply();
-  const body = limited(file.source, door.maxBytes);
+  const body = new LimitedSource(file.source, door.maxBytes);
   const options = [...optionsOf(form.fields), ...(isPublished ? given('yes', yes) : ['preview'])];
   const keyed = isPublished ? new KeyedRequest(c, token.text) : null;
   const posted = { body, reader: new ByteReader(body), options, keyed, reply };
@@ -83,7 +84,10 @@ export async function sendFile(
   const preview = outcome.kind === 'refused' ? outcome.refusal.preview : null;
   if (preview === null || preview.refusal !== null) return concluded(place, outcome, reply, again);
   const { name: seenName, held } = file;
-  return answerForm(c, filePreviewPage(form, { ...shownOf(preview), changes, seen: seenName, held }));
+  return answerForm(
+    c,
+    filePreviewPage(form, { ...shownOf(preview), same: reply.same, changes, seen: seenName, held }),
+  );
 }
 
 function searchedIn({ c }: RequestedForm, { own_name }: FileFields) {
@@ -132,15 +136,10 @@ async function compared(run: PushRun, { push }: Preview, { spool }: ReceivedPack
   const { transport, memory } = run.host;
   const pack = storedPack(await fewInMemory(spool, memory), 0);
   const { commits, boundary, repository } = push;
-  return changesOf(
-    { commits, boundary, pack },
-    (request, maxBytes) => transport.readObjects(repository, request, maxBytes),
-    memory,
-    difference,
-  );
+  return changesOf({ commits, boundary, pack }, readsOf(transport, repository), memory, difference);
 }
 
-function shownOf(preview: Preview): Omit<FilePreview, 'changes' | 'seen' | 'held'> {
+function shownOf(preview: Preview): Omit<FilePreview, 'same' | 'changes' | 'seen' | 'held'> {
   const { author, title, body, commits, push, findings } = preview;
   return {
     author,
@@ -161,12 +160,12 @@ function inWordsOfForm(finding: Finding): Finding {
 async function concluded(
   place: RequestedForm,
   outcome: Outcome,
-  { notes }: NotedReply,
+  { notes, same }: NotedReply,
   again: (refusal: Refused) => Promise<Response>,
 ): Promise<Response> {
   switch (outcome.kind) {
     case 'published':
-      return showOpened(place, '', { ...outcome.facts, notes: inFormWords(notes), same: null });
+      return showOpened(place, '', { ...outcome.facts, notes: inFormWords(notes), same });
     case 'delayed': {
       const { reason, window, pageUrl } = outcome.facts;
       const waits = `${delayedSentence(reason, window)} Nothing of it is public yet.`;

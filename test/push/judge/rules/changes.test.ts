@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../../src/git/memory.ts';
-import { placeQuestions } from '../../../../src/push/judge/questions.ts';
+import { PlaceQuestions } from '../../../../src/push/judge/questions.ts';
 import { submodules, workflows } from '../../../../src/push/judge/rules/changes.ts';
 import { HostSteps } from '../../../../src/push/reply/refusal.ts';
 import { NotedReply } from '../../../../src/push/reply/reply.ts';
@@ -28,7 +28,7 @@ const run = {
   logger: {} as PushRun['logger'],
   steps: new HostSteps(host.clock, new NotedReply(), 'silent.test'),
 } as PushRun;
-const { entriesChanged } = placeQuestions(run, { repository: REPOSITORY }, 'bot');
+const questions = new PlaceQuestions(run, REPOSITORY, 'bot');
 
 const base = { name: 'refs/heads/main', oid: 'cd'.repeat(20) };
 const commits = new PlannedCommits();
@@ -44,7 +44,7 @@ it.each([true, false])(
   async (isInMemory) => {
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { commits, boundary: [base.oid], base, entryCount: 0 };
-    const changed = await entriesChanged(push, spool, { isAll: true, isRequired: false });
+    const changed = await questions.entriesChanged(push, spool, { isAll: true, isRequired: false });
     expect(changed).toBeNull();
     expect(linesOf(submodules(changed)).join()).toContain('could not check');
     const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
@@ -64,7 +64,7 @@ it.each([true, false])(
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { commits, boundary: [base.oid], base, entryCount: 0 };
     const how = { isAll: false, isRequired: true };
-    const error: unknown = await entriesChanged(push, spool, how).catch((e: unknown) => e);
+    const error: unknown = await questions.entriesChanged(push, spool, how).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'lookup' });
     expect(failureOf(error, 9)).toMatchObject({ failure: { kind: 'later' } });
   },
@@ -74,7 +74,7 @@ it('is not tried for a pack of too many entries, or one outside memory that need
   const asked = { commits, boundary: [base.oid], base };
   const spool = { isInMemory: false, byteLength: 9, read: silence as never };
   const how = { isAll: false, isRequired: true };
-  expect(await entriesChanged({ ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
+  expect(await questions.entriesChanged({ ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
   const small = { ...asked, entryCount: 1 };
-  expect(await entriesChanged(small, spool, { isAll: false, isRequired: false })).toBeNull();
+  expect(await questions.entriesChanged(small, spool, { isAll: false, isRequired: false })).toBeNull();
 });

@@ -57,3 +57,30 @@ it('names the field for a later time, and not the option, if there is no room no
     'The bot account has little left.\nTry again in about an hour.\nOr choose a later time under “When it becomes public”.',
   );
 });
+
+it.each([
+  [
+    'If your work is for another branch of upstream, name that in the command, and push with: -o base=<branch>',
+    'If your work is for another branch of upstream, name that in the command and under “Branch”.',
+  ],
+  ['Name one of them with -o base=<branch>.', 'Name one of them under “Branch”.'],
+  ['For another one, add: -o base=<branch>', 'For another one, fill in “Branch”.'],
+  ['Give another one: -o title=<title>', 'Give another one under “Title”.'],
+  ['Give one: -o description=<line>, once for each line.', 'Give one under “Description”.'],
+  ['You need its key: add -o pr-key=<key>.', 'You need its key: fill in “Key of the pull request”.'],
+  [
+    'Push again later, or publish it at once with -o delay=0s.',
+    'Push again later, or publish it at once with “now” under “When it becomes public”.',
+  ],
+])('names the field in place of an option: %s', (line, words) => {
+  expect(inFormWords([line])).toEqual([words]);
+});
+
+it('shows no command of an update, nor what introduces it', () => {
+  const replacing = [
+    'Or replace them with yours:',
+    "  curl --data-binary '@<your file>' 'http://s.test/patch?overwrite'",
+  ];
+  const second = 'If this is a retry because no answer came: it is open, and nothing is left to do.';
+  expect(inFormWords([...replacing, second])).toEqual([]);
+});

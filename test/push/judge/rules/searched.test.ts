@@ -1,6 +1,7 @@
-/** Folders that code hosts would refuse. */
+/** Results of the search become findings: names, and folders that code hosts would refuse. */
 import { expect, it } from 'vitest';
-import { folderFindings, folders } from '../../../../src/push/judge/rules/folders.ts';
+import { folderFindings, folders, names } from '../../../../src/push/judge/rules/searched.ts';
+import { warn } from '../../../../src/words/finding.ts';
 import { knownPush } from '../../../support/known-push.ts';
 import { EMPTY_TREE, oidNumber } from '../../../support/objects.ts';
 
@@ -30,4 +31,14 @@ it.each([
   const [found] = folderFindings(faults, { pathOf: () => pathOf(asked++) }, commits);
   expect(found).toMatchObject({ lines: { length: told + 1 } });
   expect(asked).toBeLessThanOrEqual(most);
+});
+
+it('refuses with the reason of the search for names, and keeps what else was found', () => {
+  const searched = { hasGitlinks: false, hasWorkflows: false, findings: warn('home-folders', '/home/ada') };
+  expect(names({ searched: { ...searched, refusal: null } })).toEqual(searched.findings);
+  const refusal = { reason: 'your name would become public', lines: ['Ada'] };
+  expect(names({ searched: { ...searched, refusal } })).toMatchObject([
+    { severity: 'refuse', code: 'names', ...refusal },
+    { severity: 'warn', code: 'home-folders' },
+  ]);
 });

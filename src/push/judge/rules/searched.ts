@@ -1,6 +1,7 @@
 /**
- * Folders that code hosts would refuse, naming ids that nobody has.
- * Proved by test/e2e/push/fsck.test.ts and test/push/judge/rules/folders.test.ts.
+ * Rules for what the search of the pack has found: names, addresses, credentials and ids that would
+ * become public, and folders that code hosts would refuse.
+ * Proved by test/e2e/push/fsck.test.ts and test/push/judge/rules/searched.test.ts.
  */
 import type { Oid } from '../../../git/objects/oid.ts';
 import type { PlannedCommits } from '../../../git/objects/planned-commits.ts';
@@ -14,6 +15,11 @@ import type { Known } from '../known.ts';
 const MOST_TOLD = 5;
 /** Maximum number of faults that are described, because many may be described by the same line. */
 const MOST_DESCRIBED = 1_000;
+
+export function names({ searched: { refusal, findings } }: Pick<Known, 'searched'>): readonly Finding[] {
+  const refused = refusal === null ? [] : [new Refusal('names', refusal.reason, refusal.lines)];
+  return [...refused, ...findings];
+}
 
 export function folders({ oddFolders }: Pick<Known, 'oddFolders'>): readonly Finding[] {
   return oddFolders;

@@ -5,10 +5,16 @@
 import type { Memory } from '../git/memory.ts';
 import { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { ByteReader, sourceFrom } from '../git/wire/byte-reader.ts';
-import type { PushSpool } from '../spool/spool.ts';
-import type { ReceivedPack } from './receive/receive.ts';
+import type { PushSpool } from './spool.ts';
 
 const LENGTH_BYTES = 4;
+
+/** Parts of a received pack that hold memory, or rows. */
+interface SetAsidePack {
+  readonly kept: { free(): void };
+  readonly spool: Pick<PushSpool, 'settle'>;
+  readonly namedBases: { clear(): void };
+}
 
 /**
  * Stores the entries of the pack, and the commits in a spool of their own, each with its length in
@@ -16,7 +22,7 @@ const LENGTH_BYTES = 4;
  * @throws as `PushSpool.write`
  */
 export async function setAside(
-  pack: Pick<ReceivedPack, 'kept' | 'spool' | 'namedBases'>,
+  pack: SetAsidePack,
   { encoded }: PlannedCommits,
   spool: PushSpool,
 ): Promise<void> {

@@ -6,9 +6,10 @@ import { PlannedCommits } from '../../src/git/objects/planned-commits.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { fewInMemory, gather } from '../../src/push/receive/receive.ts';
-import { setAside, takeBack } from '../../src/push/set-aside.ts';
+import { setAside, takeBack } from '../../src/spool/set-aside.ts';
 import type { RowStore } from '../../src/spool/sealed-rows.ts';
-import { PushSpool, SpoolBudget } from '../../src/spool/spool.ts';
+import { PushSpool } from '../../src/spool/spool.ts';
+import { SpoolBudget } from '../../src/spool/spool-budget.ts';
 import { oidNumber } from '../support/objects.ts';
 
 const KiB = 1024;

@@ -1,16 +1,17 @@
 /**
- * Options of Git, and ways of keeping a repository, with what they come to: the second table of
- * docs/clients.md.
+ * Options of Git, and ways of keeping a repository, with what they come to, as docs/clients.md
+ * says.
  */
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Contribution, contribute, expectAccepted } from '../e2e/support/contribution.ts';
-import { statusTable } from '../e2e/support/push-output.ts';
-import { useTestBed } from '../e2e/support/test-bed.ts';
-import { packOf } from '../e2e/support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
+import { isInstalled } from '../../support/is-installed.ts';
+import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
+import { statusTable } from '../support/push-output.ts';
+import { useTestBed } from '../support/test-bed.ts';
+import { packOf } from '../support/wire.ts';
 
 const bed = useTestBed();
 
@@ -34,7 +35,7 @@ async function withUpdate() {
   return { ...contribution, first, option: `--push-option=pr-hash=${first.banner.prHash}` };
 }
 
-describe('git push', () => {
+describe('git push', exhaustive, () => {
   it.each(['0', '1', '2'])('works with protocol.version=%s', async (version) => {
     const contribution = await withTopic();
     await contribution.clone.git('config', 'protocol.version', version);
@@ -141,7 +142,7 @@ describe('git push', () => {
   });
 });
 
-describe('a push from', () => {
+describe('a push from', exhaustive, () => {
   it('a work tree beside the clone is taken', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
@@ -165,9 +166,7 @@ describe('a push from', () => {
   });
 });
 
-const HAS_LFS = spawnSync('git', ['lfs', 'version']).status === 0;
-
-describe.skipIf(!HAS_LFS)(`git lfs${HAS_LFS ? '' : ' (not on this machine)'}`, () => {
+describe.skipIf(!isInstalled('git-lfs'))('git lfs', exhaustive, () => {
   it('does not push, as the service takes no large files; GIT_LFS_SKIP_PUSH=1 pushes without them', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;

@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import type { NewCommit } from '../../../src/git/objects/found-commits.ts';
-import { changesText, countsText, updatedCommits } from '../../../src/push/judge/updated-commits.ts';
+import { updatedCommits } from '../../../src/push/judge/updated-branch.ts';
+import { changesText } from '../../../src/text/commit-changes.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
 import { newCommitOf } from '../../support/new-commits.ts';
 import { oidOf } from '../../support/pack-builder.ts';
@@ -64,9 +65,4 @@ it('costs a request only if something is replaced', async () => {
 
 it('is not said of more commits than the host shows', async () => {
   expect((await update(['a', 'b'], ['c'], 1)).said).toBeNull();
-});
-
-it('names no commit where only the counts are known', () => {
-  expect(countsText({ added: 2, changed: 1, dropped: 4 }, [])).toBe('2 commits added, 1 changed, 4 dropped');
-  expect(countsText({ added: 0, changed: 0, dropped: 0 }, [])).toBe('');
 });

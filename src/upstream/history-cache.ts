@@ -1,0 +1,98 @@
+/**
+ * Caches listings of upstream's history in memory, for the push after its discovery, and in KV, for
+ * other isolates. A cache key has the host and the tips, which determine their history, so an entry
+ * is never wrong.
+ * Proved by test/upstream/history-lister.test.ts.
+ */
+import { utf8 } from '../git/bytes.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import { Recent } from '../isolate/recent.ts';
+import type { SealedStore } from '../secret/sealed-kv.ts';
+
+/** The commits that were listed from some tips. */
+export interface HistoryListing {
+  /** The start of the listing in seconds since 1970. -Infinity means that everything was listed. */
+  readonly since: number;
+  readonly tips: readonly Oid[];
+  readonly newestFirst: readonly Oid[];
+  /**
+   * Each listed commit, with the index in `tips` of a tip that reaches it, plus SEVERAL_TIPS if
+   * another one does, too.
+   */
+  readonly listed: ReadonlyMap<Oid, number>;
+  /** The parents of listed commits that were not listed themselves. */
+  readonly boundary: ReadonlySet<Oid>;
+  /** Trailers' keys and links' servers in its messages (git/search/conventions.ts). */
+  readonly conventions: ReadonlySet<string>;
+}
+
+const KV_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+/** Weight of a convention, in ids: its key or server may have 257 characters. */
+const CONVENTION_WEIGHT = 8;
+/** The listings in memory: at most about 10 MB of ids and conventions in all. */
+const memory = new Recent<HistoryListing>({
+  most: 100_000,
+  weightOf: ({ tips, newestFirst, conventions }) =>
+    tips.length + newestFirst.length + CONVENTION_WEIGHT * conventions.size,
+});
+
+/** Caches listings in memory and in KV. If KV fails, the history is listed again. */
+export class HistoryCache {
+  readonly #store: SealedStore;
+  readonly #waitUntil: (work: Promise<unknown>) => void;
+
+  constructor(store: SealedStore, waitUntil: (work: Promise<unknown>) => void) {
+    this.#store = store;
+    this.#waitUntil = waitUntil;
+  }
+
+  async get(key: string): Promise<HistoryListing | null> {
+    const remembered = memory.get(key);
+    if (remembered !== null) return remembered;
+    const stored = await this.#store.get(key).catch(() => null);
+    if (stored === null) return null;
+    const listing = decodeListing(stored);
+    memory.set(key, listing);
+    return listing;
+  }
+
+  put(key: string, listing: HistoryListing): void {
+    memory.set(key, listing);
+    const stored = this.#store.put(key, encodeListing(listing), KV_LIFE_MS);
+    this.#waitUntil(stored.catch(() => {}));
+  }
+}
+
+export function encodeListing({
+  since,
+  tips,
+  newestFirst,
+  listed,
+  boundary,
+  conventions,
+}: HistoryListing): Uint8Array {
+  const places = newestFirst.map((oid) => listed.get(oid));
+  // JSON has no -Infinity, and writes null.
+  return utf8(JSON.stringify([since, tips, newestFirst, places, [...boundary], [...conventions]]));
+}
+
+export function decodeListing(stored: Uint8Array): HistoryListing {
+  const fields = JSON.parse(new TextDecoder().decode(stored)) as [
+    number | null,
+    Oid[],
+    Oid[],
+    number[],
+    Oid[],
+    string[],
+  ];
+  const [since, tips, newestFirst, places, boundary, conventions] = fields;
+  const listed = new Map(newestFirst.map((oid, index) => [oid, places[index] as number]));
+  return {
+    since: since ?? -Infinity,
+    tips,
+    newestFirst,
+    listed,
+    boundary: new Set(boundary),
+    conventions: new Set(conventions),
+  };
+}
