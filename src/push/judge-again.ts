@@ -14,7 +14,8 @@ import { type ClaimedUpdate, missingKey, type PushRun } from './push-run.ts';
 import { fewInMemory, type StoredEntries } from './receive/receive.ts';
 import { Refusal } from './reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type Publishable, type PushedWork } from './verdict.ts';
-import { askPlace, type BornUpstream, bornUpstream, findBase } from './judge/destination.ts';
+import { type BornUpstream, bornUpstream, findBase } from './judge/base-branch.ts';
+import { askPlace } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import {
   GitQuestions,

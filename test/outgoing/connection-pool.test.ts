@@ -248,8 +248,10 @@ describe('many requests at once', () => {
     await settled();
     expect(server.openCount).toBe(MAX_OPEN);
     server.handler = (connection) => connection.answer(HELLO);
-    expect(await outcome(client.fetch('https://c.test/'))).toBe('hello');
-    expect(server.openCount).toBe(MAX_OPEN);
+    const answer = outcome(client.fetch('https://c.test/'));
+    await settled();
+    expect(server.addresses.at(-1)?.hostname).toBe('c.test');
+    expect([await answer, server.openCount]).toEqual(['hello', MAX_OPEN]);
     for (const connection of server.connections) await connection.break();
     await Promise.all(held);
   });

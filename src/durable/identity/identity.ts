@@ -9,8 +9,6 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import type { CommentWithText, PostedComment } from '../../host/code-host.ts';
 import { openThreads, type ThreadHost } from '../../host/open.ts';
-import { type Failure, HostError } from '../../words/host-error.ts';
-import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { type Granted, reserveCreation } from '../../limits/port.ts';
 import { hit } from '../../limits/sliding-window.ts';
@@ -23,14 +21,15 @@ import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { payerIn, type Reached, reachHost } from '../../host-access.ts';
-import type { CommentAttempt, PostedOn, Thread } from './comments.ts';
 import {
-  cooledDown,
-  type ModerationFacts,
-  postingDecision,
-  type Standing,
-  UNREPORTED,
-} from './moderation.ts';
+  type CommentOutcome,
+  type CommentRequest,
+  makeComment,
+  noteAsked,
+  silencedBy,
+} from './comment-request.ts';
+import type { CommentAttempt, PostedOn, Thread } from './comments.ts';
+import { cooledDown, postingDecision, type Standing, UNREPORTED } from './moderation.ts';
 import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
 
 /** The most comments that wait, and the longest that one waits. */
@@ -63,43 +62,6 @@ const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
 
 /** The address of a comment says whether it is on an issue or on a pull request. */
 const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
-
-/** The requests whose comment the host may have been asked for. */
-const asked = new Recent<true>({ most: 10_000 });
-
-/**
- * Answers whether the host may have got the comment of a request that ended without an answer.
- * Believe `false` on one machine only: there, the object runs in the isolate that asks.
- */
-export const mayBePosted = (requestId: string): boolean => asked.get(requestId) !== null;
-
-export interface CommentRequest {
-  /** A random id. */
-  readonly id: string;
-  /** The key of the code host. */
-  readonly host: string;
-  readonly owner: string;
-  readonly repo: string;
-  readonly number: number;
-  /** The author's own words. */
-  readonly body: string;
-  /** Scheme and host for the footer's link, such as `https://veil.example`. */
-  readonly origin: string;
-  /** The limits in which it counts. */
-  readonly claim: Claim;
-}
-
-/**
- * The answer to a comment. `busy`: too many of this pseudonym wait, or it has waited for too long.
- * `maxCharacters`: room for the author. `denied`: a limit is full, or cannot be asked.
- */
-export type CommentOutcome =
-  | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
-  | { readonly kind: 'blocked' | 'busy' }
-  | { readonly kind: 'cooldown'; readonly leftMs: number }
-  | { readonly kind: 'too-long'; readonly maxCharacters: number }
-  | Denied
-  | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** A comment that may be posted, and its place in the limits. */
 interface Admitted {
@@ -244,7 +206,7 @@ export class Identity extends DurableObject<Env> {
     await this.#wakeBy(Math.min(attempt.dueAt, karma.dueAfter(Date.now())));
     // Nothing leaves before that is stored. If it cannot be, nothing runs here any more.
     await this.ctx.storage.sync();
-    asked.set(id, true);
+    noteAsked(id);
     try {
       return await this.#send(pseudonym, host, attempt, admitted);
     } finally {
@@ -434,38 +396,3 @@ export class Identity extends DurableObject<Env> {
     return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
 }
-
-/** Refuses a pseudonym that may not post now; null: it may. */
-function silencedBy(facts: ModerationFacts): CommentOutcome | null {
-  const now = Date.now();
-  const decision = postingDecision(facts, now);
-  if (decision === 'blocked') return { kind: 'blocked' };
-  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : null;
-}
-
-/**
- * Asks the host once, and searches the thread if the answer is lost. If that is in vain, the
- * attempt stays open.
- */
-async function makeComment(
-  { comments }: Pseudonym,
-  host: ThreadHost,
-  attempt: CommentAttempt,
-  text: string,
-): Promise<PostedComment | Failure> {
-  try {
-    return await host.createComment(attempt.repository, attempt.number, text);
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    const { failure } = error;
-    if (failure.effect === 'none') {
-      comments.forget(attempt);
-      return failure;
-    }
-    const isIt = (other: string): boolean => withoutReturns(other) === withoutReturns(text);
-    return (await comments.find(host, attempt, isIt).catch(() => null)) ?? failure;
-  }
-}
-
-/** Leaves out what a host may change: line breaks. */
-const withoutReturns = (text: string): string => text.replaceAll('\r\n', '\n').trim();

@@ -21,7 +21,7 @@ import { malformed, PatchError } from '../../patch/patch-error.ts';
 import { type Base, type Series, seriesOn } from '../../patch/series.ts';
 import { isForReview, type MaybeReviewed } from '../../push/delay/keep.ts';
 import { refusalOf } from '../../push/judge/findings.ts';
-import { missingBase } from '../../push/judge/destination.ts';
+import { missingBase } from '../../push/judge/base-branch.ts';
 import { findPullRequest } from '../../push/judge/questions.ts';
 import type { PushStore } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';

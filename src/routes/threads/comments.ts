@@ -6,7 +6,11 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config/config.ts';
-import { type CommentOutcome, type CommentRequest, mayBePosted } from '../../durable/identity/identity.ts';
+import {
+  type CommentOutcome,
+  type CommentRequest,
+  mayBePosted,
+} from '../../durable/identity/comment-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { openHostAccess, payerIn } from '../../host-access.ts';
 import { hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';

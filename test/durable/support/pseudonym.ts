@@ -4,7 +4,7 @@
  */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import type { CommentOutcome, CommentRequest } from '../../../src/durable/identity/identity.ts';
+import type { CommentOutcome, CommentRequest } from '../../../src/durable/identity/comment-request.ts';
 import type { Env } from '../../../src/env.ts';
 import { writeClaim } from '../../../src/limits/claim.ts';
 import type { Standing } from '../../../src/durable/identity/moderation.ts';

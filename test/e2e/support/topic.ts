@@ -3,7 +3,7 @@ import type { NtfyMessage } from '../../../sandbox/records.ts';
 import type { TestBed } from './test-bed.ts';
 import { TEST_HEADER } from './tripwire.ts';
 
-/** What was published to a topic so far, oldest first. */
+/** Reads what was published to a topic so far, oldest first. */
 export async function publishedTo(
   { sandbox }: Pick<TestBed, 'sandbox'>,
   topic: string,
@@ -14,7 +14,7 @@ export async function publishedTo(
   return lines.map((line) => JSON.parse(line) as NtfyMessage);
 }
 
-/** The texts that the topic of a pull request was sent. */
+/** Reads the texts that the topic of a pull request was sent. */
 export async function topicTexts(bed: Pick<TestBed, 'sandbox'>, prHash: string): Promise<string[]> {
   return (await publishedTo(bed, `anon-pr-${prHash}`)).map(({ message }) => message);
 }

@@ -211,7 +211,12 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
     expect(await set(true)).toEqual(answered(true, 'no'));
     expect(await isOn()).toEqual({ panic_mode: true });
     expect((await guard().admit('a', [], 'a')).panicMode).toBe(true);
+    const lines: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
     await aMinutePasses();
+    expect(lines).toContainEqual(
+      expect.stringContaining('error the panic switch is not stored yet step=pushes'),
+    );
     works();
     await aMinutePasses();
     await restart();
