@@ -213,6 +213,7 @@ describe('while the ledger answers', () => {
     await settled();
     await known.forget(asking.name);
     await known.read(asking);
+    expect(asked).toBe(2);
     await settled();
     await isolate().read(asking);
     expect(asked).toBe(2);
