@@ -253,4 +253,15 @@ describe('orderByMentions', () => {
     const commits = [newCommit([], 'a'), newCommit([], 'b')];
     expect(orderByMentions(commits, new Map())).toBe(commits);
   });
+
+  it('leaves the parents first where abbreviations were made to name commits in a circle', () => {
+    const first = newCommit([UPSTREAM], 'first');
+    const second = newCommit([first.oid], 'second');
+    const commits = [first, second];
+    const naming = (...oids: string[]) => oids.map((oid) => ({ start: 0, length: 7, oid }));
+    const itself = new Map([[first.oid, naming(first.oid)]]);
+    expect(orderByMentions(commits, itself)).toEqual(commits);
+    const itsChild = new Map([[first.oid, naming(second.oid)]]);
+    expect(orderByMentions(commits, itsChild)).toBe(commits);
+  });
 });
