@@ -74,7 +74,9 @@ it(
     const given = { IDENTITY_SECRET: 'x'.repeat(32) };
     const none = {
       code: 1,
-      stderr: expect.stringMatching(/^gitveil: there is no secret that the service created[^]*; npm run --silent export-secret\)\n$/) as string,
+      stderr: expect.stringMatching(
+        /^gitveil: there is no secret that the service created[^]*; npm run --silent export-secret\)\n$/,
+      ) as string,
     };
     expect(await exportSecret()).toMatchObject(none);
     expect(await logOf(given)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Where a push goes: repository, pull request, branch (base-branch.ts). A delayed one asks the host's
- * interface when published.
+ * Where a push goes: repository, pull request, and branch (base-branch.ts). A delayed one asks the
+ * host's interface when published.
  * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
  */
 import { closedTo, muteRefusal, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';

@@ -39,7 +39,10 @@ const LOOK_PATIENCE_MS = 5_000;
 const POLICY_PATIENCE_MS = 1_500;
 
 const NOT_CONNECTED: ShownConversation = { kind: 'unknown', why: 'Its code host is no longer connected.' };
-const NOT_FOR_OTHERS: ShownConversation = { kind: 'unknown', why: 'Pages of other sites cannot read it here.' };
+const NOT_FOR_OTHERS: ShownConversation = {
+  kind: 'unknown',
+  why: 'Pages of other sites cannot read it here.',
+};
 const UNKNOWN = explained(
   404,
   'No such pull request',

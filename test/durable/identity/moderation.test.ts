@@ -2,6 +2,8 @@
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NO_FACTS, pardoned, reported, standingOf } from '../../../src/durable/identity/moderation.ts';
+import type { ModerationFacts } from '../../../src/durable/identity/moderation.ts';
 import type { Env } from '../../../src/env.ts';
 import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
@@ -358,5 +360,36 @@ describe('an appeal', () => {
     await someone.stub.appeal('Please');
     pass(-2 * DAY_MS);
     expect(await someone.stub.appeal('Please')).toMatchObject({ kind: 'taken' });
+  });
+});
+
+describe('reports', () => {
+  const NOW = 1_800_000_000_000;
+  let count = 0;
+  const report = (facts: ModerationFacts, at: number, prefix = `prefix ${count}`) =>
+    reported(facts, { reporter: `reporter ${(count += 1)}`, prefix }, at);
+  const reportedThrice = (before: ModerationFacts, at: number): ModerationFacts => {
+    let facts = before;
+    for (let time = 0; time < 3; time++) ({ facts } = report(facts, at));
+    return facts;
+  };
+
+  it('of all networks of one /48 count twice', () => {
+    let facts = NO_FACTS;
+    for (let time = 0; time < 9; time++) ({ facts } = report(facts, NOW, 'one'));
+    expect(standingOf(facts, NOW)).toEqual({ reports: 2, state: 'registered' });
+  });
+
+  it('count no more after a pardon, also by a clock that was set back', () => {
+    const facts = pardoned(reportedThrice(NO_FACTS, NOW), NOW - HOUR_MS);
+    expect(standingOf(facts, NOW)).toEqual({ reports: 0, state: 'registered' });
+  });
+
+  it('that do not count, from before a pardon by such a clock, flag nobody anew', () => {
+    const before = pardoned(reportedThrice(NO_FACTS, NOW - HOUR_MS), NOW);
+    const flagged = reportedThrice(before, NOW + HOUR_MS);
+    const { facts, effect } = report(flagged, NOW - 1);
+    expect([effect, facts.cooldownUntil]).toEqual(['none', flagged.cooldownUntil]);
+    expect(standingOf(facts, NOW).reports).toBe(3);
   });
 });

@@ -143,8 +143,8 @@ describe('a push that has opened its pull request, and was answered', () => {
     const push = newPush();
     await push.end(leaseOf(await push.begin(intent('a'))), 'answered');
     const lease = leaseOf(await push.begin(intent('b')));
-    await push.decide(lease + 1, intent('c'));
     await push.decide(lease, intent('b'));
+    await push.decide(lease + 1, intent('c'));
     await push.end(lease, 'unanswered');
     expect(await push.begin(intent('d'), NOW + ANSWERED_MS)).toMatchObject({
       intent: intent('b'),

@@ -12,7 +12,7 @@ import { TestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const DAY_S = 24 * 60 * 60;
-const PATIENCE = { timeout: 20_000, interval: 250 };
+const PATIENCE = { timeout: 40_000, interval: 250 };
 const NAMESPACES = new Set(['HISTORY', 'LAST_KNOWN', 'DELAYED_KEYS']);
 
 interface Row {

@@ -271,8 +271,8 @@ describe('after the wait', () => {
   });
 });
 
-/** Longer than others take for a push of their own, also on a busy machine. */
-const LONG_WAIT = '8s';
+/** Longer than a push takes, also on a busy machine. */
+const LONG_WAIT = '15s';
 
 describe('after a wait in which somebody else was faster', exhaustive, () => {
   const bed = useOwnTestBed({ env: { WARNING_WAIT: LONG_WAIT } });
@@ -283,13 +283,14 @@ describe('after a wait in which somebody else was faster', exhaustive, () => {
     await clone.commit();
     const { banner } = await expectAccepted(bed, contribution, await clone.push(...TOPIC));
     const option = ['-o', `pr-hash=${banner.prHash}`];
+    const tip = await clone.commit();
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
     await clone.commit({ files: HOME });
     const push = new WaitingPush(clone, ...option, ...TOPIC);
     await push.waits;
-    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
-    await clone.commit();
     // The pull request is not locked while the first one waits.
-    await expectAccepted(bed, contribution, await clone.push(...option, ...TOPIC));
+    const other = await clone.push(...option, 'origin', `${tip}:refs/heads/topic`);
+    await expectAccepted(bed, contribution, other, { tip });
     expect((await push.ended).stderr).toContain('another push to this pull request came first');
   });
 
@@ -308,9 +309,12 @@ describe('after a wait in which somebody else was faster', exhaustive, () => {
   });
 
   it('the same commits, opened by somebody else meanwhile, are not opened twice', async () => {
-    const { upstream, clone, push } = await waiting(bed);
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit({ files: HOME });
     const other = await bed.person().copy(upstream);
     await other.git('pull', '--quiet', clone.gitFolder, 'HEAD');
+    const push = new WaitingPush(clone, ...TOPIC);
+    await push.waits;
     const opened = await other.push('-o', 'yes=home-folders', ...TOPIC);
     expect(bannerOf(opened).prUrl).toContain('/pull/1');
     const { stderr } = await push.ended;

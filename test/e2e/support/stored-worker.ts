@@ -10,7 +10,7 @@ const PUBLISH = 'test/e2e/support/stored-publish.ts';
 /** @param build of the Worker as it is. */
 export function storedBuild(build: WorkerBuild): Promise<WorkerBuild> {
   return changedBuild(build, {
-    file: 'src/push/session.ts',
+    file: 'src/push/now-or-later.ts',
     from: "'./publish/live-attempt.ts'",
     to: `'../../${PUBLISH}'`,
     imports: [PUBLISH, 'test/e2e/support/verdict-line.ts'],

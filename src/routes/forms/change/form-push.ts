@@ -95,7 +95,10 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [/: -o title=<title>$/, ' under “Title”.'],
   [': -o title="fix: …"', ' under “Title”: “fix: …”'],
   [/: -o description=<line>, once for each line\.$/, ' under “Description”.'],
-  [/^Title and description come .* push again with$/, 'Title and description come from the message of the newest commit. To replace them, fill in'],
+  [
+    /^Title and description come .* push again with$/,
+    'Title and description come from the message of the newest commit. To replace them, fill in',
+  ],
   ['-o title=... or -o description=...', '“Title” or “Description”.'],
   ['add -o pr-key=<key>', 'fill in “Key of the pull request”'],
   ['-o delay=0s', '“now” under “When it becomes public”'],
