@@ -36,6 +36,18 @@ describe('a copy', () => {
     expect(elsewhere.questions).toBeLessThanOrEqual(11);
   });
 
+  it('is renewed behind its readers once it is a second old, and once for all of them', async () => {
+    const elsewhere = new Elsewhere();
+    await elsewhere.read();
+    const slow = Promise.withResolvers<number>();
+    elsewhere.answer = () => slow.promise;
+    pass(1_500);
+    for (let reader = 0; reader < 3; reader++) expect(await elsewhere.read()).toBe(START);
+    slow.resolve(Date.now());
+    await Promise.all(elsewhere.work);
+    expect([await elsewhere.read(), elsewhere.questions]).toEqual([START + 1_500, 2]);
+  });
+
   it('is asked for again after a pause, and when the clock was set back', async () => {
     const elsewhere = new Elsewhere();
     await elsewhere.read();
