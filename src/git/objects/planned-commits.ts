@@ -99,7 +99,7 @@ export async function planCommits(
   const planned = new PlannedCommits();
   for (const { oid, commit } of ordered) {
     const { tree, encoding, parents } = commit;
-    // A squashed commit may mention the tip that it is made of. No commit can contain its own id.
+    // A squashed commit may mention the tip that it is made of. No commit gets its own new id.
     const message = blanked(commit.message, mentions.get(oid) ?? [], (mentioned) =>
       mentioned === oid ? null : numberOf(mentioned),
     );
@@ -116,13 +116,15 @@ export async function planCommits(
 }
 
 /**
- * Sorts commits so that parents and mentioned commits come first. There always is such an order,
- * because a commit's id is a hash over the ids in it.
+ * Sorts commits so that parents and mentioned commits come first.
+ * @param commits parents first. They stay so if there is no such order: an abbreviation is no hash
+ * over a commit, so somebody can make one that names its own commit, or a later one.
  */
 export function orderByMentions(commits: NewCommits, mentions: ReadonlyMap<Oid, readonly Mention[]>) {
   if (mentions.size === 0) return commits;
   const byOid = new Map(Array.from(commits, (commit) => [commit.oid, commit]));
   const ordered = new Set<NewCommit>();
+  const begun = new Set<NewCommit>();
   for (const last of byOid.values()) {
     const stack = [last];
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
@@ -133,7 +135,10 @@ export function orderByMentions(commits: NewCommits, mentions: ReadonlyMap<Oid, 
       const mentioned = (mentions.get(top.oid) ?? []).map(({ oid }) => oid);
       const missing = [...new Set([...top.commit.parents, ...mentioned])]
         .flatMap((oid) => byOid.get(oid) ?? [])
-        .filter((commit) => !ordered.has(commit));
+        .filter((commit) => commit !== top && !ordered.has(commit));
+      // What was missing is ordered by now, unless it waits for this one.
+      if (missing.length > 0 && begun.has(top)) return commits;
+      begun.add(top);
       if (missing.length > 0) stack.push(...missing);
       else ordered.add(stack.pop() as NewCommit);
     }

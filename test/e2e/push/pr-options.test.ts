@@ -73,6 +73,18 @@ describe('squash', () => {
     expect(commits[0]?.message.toString()).toBe('Three\n\nBody.\n');
   });
 
+  it('leaves out the id of the newest commit where the new words name it', exhaustive, async () => {
+    const { clone, upstream } = await contribute(bed);
+    for (const message of ['One\n', 'Two\n']) await clone.commit({ message });
+    const title = `title=All of ${(await clone.git('rev-parse', 'HEAD')).slice(0, 12)}`;
+    const pushed = await clone.push('-o', 'squash', '-o', title, 'origin', 'HEAD:topic');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const { headSha, title: shown } = await bed.host.onlyPull(upstream);
+    expect(shown).toBe(`All of ${headSha.slice(0, 12)}`);
+    const [squashed] = await readHistory(bed.host.forkPath(upstream) as string, headSha, '^main');
+    expect(squashed?.message.toString()).toBe(`All of ${'0'.repeat(12)}\n`);
+  });
+
   it(
     'takes a history with a merge of upstream in it: the result stands on what was merged',
     exhaustive,

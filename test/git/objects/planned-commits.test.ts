@@ -229,6 +229,36 @@ describe('the messages of a push', () => {
   });
 });
 
+describe('a squashed commit whose words name the tip that it is made of', () => {
+  it('gets zeros in their place', async () => {
+    const first = newCommit([UPSTREAM], 'first');
+    const tip = newCommit([first.oid], 'second');
+    const message = utf8(`All of ${tip.oid.slice(0, 12)}`);
+    const squashed = { ...tip, commit: { ...tip.commit, parents: [UPSTREAM], message } };
+    const { commits } = await planCommits([squashed], new OwnIds([first.oid, tip.oid]));
+    const { bytes, mentions } = commits.at(0).message;
+    expect(mentions).toEqual([{ start: 7, length: 12, commit: null }]);
+    expect(Buffer.from(bytes).toString()).toBe(`All of ${'0'.repeat(12)}`);
+  });
+});
+
+describe('an abbreviation that was made to name a later commit', () => {
+  it('becomes zeros, and no original id leaves', async () => {
+    const first = newCommit([UPSTREAM], 'names abcdef0');
+    const second = newCommit([first.oid], `after ${first.oid}`);
+    const ownIds = new OwnIds([first.oid, second.oid]);
+    const found = await ownIds.mentionsInMessages([second]);
+    const circle = new Map([...found, [first.oid, [{ start: 6, length: 7, oid: second.oid }]]]);
+    vi.spyOn(ownIds, 'mentionsInMessages').mockResolvedValue(circle);
+    const { commits } = await planCommits([first, second], ownIds);
+    const messages = Array.from(commits, ({ message }) => Buffer.from(message.bytes).toString());
+    expect(messages).toEqual(['names 0000000', `after ${'0'.repeat(40)}`]);
+    expect(Array.from(commits, ({ parents }) => parents)).toEqual([[UPSTREAM], [0]]);
+    const mentioned = Array.from(commits, ({ message }) => message.mentions.map(({ commit }) => commit));
+    expect(mentioned).toEqual([[null], [0]]);
+  });
+});
+
 describe('orderByMentions', () => {
   it('puts a commit behind those that it mentions, and behind its parents', async () => {
     const side = newCommit([oidNumber(1)], 'side');
@@ -252,5 +282,16 @@ describe('orderByMentions', () => {
   it('changes nothing where nothing is mentioned', () => {
     const commits = [newCommit([], 'a'), newCommit([], 'b')];
     expect(orderByMentions(commits, new Map())).toBe(commits);
+  });
+
+  it('leaves the parents first where abbreviations were made to name commits in a circle', () => {
+    const first = newCommit([UPSTREAM], 'first');
+    const second = newCommit([first.oid], 'second');
+    const commits = [first, second];
+    const named = { start: 0, length: 7 };
+    const itself = new Map([[first.oid, [{ ...named, oid: first.oid }]]]);
+    expect(orderByMentions(commits, itself)).toEqual(commits);
+    const itsChild = new Map([[first.oid, [{ ...named, oid: second.oid }]]]);
+    expect(orderByMentions(commits, itsChild)).toBe(commits);
   });
 });
