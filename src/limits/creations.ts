@@ -74,7 +74,7 @@ export class Creations {
     if (row === undefined) return false;
     for (const name of namesOf(row)) {
       const rows = this.#under(name);
-      rows.splice(rows.indexOf(row), 1);
+      rows.splice(rows.lastIndexOf(row), 1);
       if (rows.length === 0) this.#named.delete(name);
     }
     return this.rows.delete(id);

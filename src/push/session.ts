@@ -295,11 +295,13 @@ async function refusedByLimit(
   const isRefused = outcome.kind === 'refused' && !isOfLimits(outcome.refusal);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
   const { options } = said.parsed;
-  // Nobody is to think that a limit keeps them from withdrawing, or from waiting for room.
-  if (said.isWithdrawal || options.preview || options.wait) return null;
+  // Nobody is to think that a limit keeps them from withdrawing.
+  if (said.isWithdrawal || options.preview) return null;
   const { prHash } = options;
   if (prHash !== null && (await run.store.isOpen(prHash))) return null;
   const full = await run.limits.refuseFull(openingHash(run, said));
+  // Nor from waiting for room; the attempt counts all the same.
+  if (options.wait) return null;
   return full && withAdvice(run, logged === null ? said.options : options, full);
 }
 

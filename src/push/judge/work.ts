@@ -102,11 +102,14 @@ export async function findWork(
 
 /** Refuses a tag that is pushed under the name of a branch. @throws Refusal */
 function refuseTag(kept: Kept, tip: Oid, to: Parameters<typeof oneBranchCommand>[1]): void {
-  const pushed = kept.withOid(tip);
-  if (pushed?.type !== 'tag') return;
+  if (kept.withOid(tip)?.type !== 'tag') return;
+  let named = tip;
+  // A tag may name a tag. An id cannot name itself, so this ends.
+  for (let each = kept.withOid(named); each?.type === 'tag'; each = kept.withOid(named))
+    named = tagTarget(each.content);
   throw new Refusal('one-branch', 'tags are not accepted, because they contain a name', [
     'Nothing was sent. Push the commit that the tag names:',
-    `  ${oneBranchCommand(tagTarget(pushed.content), to)}`,
+    `  ${oneBranchCommand(named, to)}`,
   ]);
 }
 

@@ -113,9 +113,9 @@ function postCommand({ name, used }: PostDoor, options: readonly string[], remot
   return ['curl', ...body, ...keys, shellWord(address)].join(' ');
 }
 
-/** Writes a value as an address has it, but what the person has to fill in. */
+/** Writes a value as an address has it, but what the person has to fill in: `<branch>`. */
 function inAddress(value: string): string {
-  return /^<.*>$/.test(value) ? value : encodeURIComponent(value).replaceAll('%2C', ',');
+  return /^<[a-z]+>$/.test(value) ? value : encodeURIComponent(value).replaceAll('%2C', ',');
 }
 
 interface Again extends Pick<Repeated, 'prHash' | 'prKey'> {

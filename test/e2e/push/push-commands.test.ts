@@ -16,9 +16,9 @@ const bed = useTestBed();
 
 const TAG_REASON = 'tags are not accepted, because they contain a name: push a branch';
 
-/** An annotated tag of HEAD. */
-async function tag(clone: Clone, name: string): Promise<void> {
-  await clone.git('tag', '-a', '-m', `Release ${name}`, name);
+/** Makes an annotated tag. */
+async function tag(clone: Clone, name: string, of = 'HEAD'): Promise<void> {
+  await clone.git('tag', '-a', '-m', `Release ${name}`, name, of);
 }
 
 describe('tags', () => {
@@ -47,7 +47,8 @@ describe('tags', () => {
     const { clone, upstream } = contribution;
     await clone.commit();
     await tag(clone, 'v1');
-    const pushed = await clone.push('origin', 'v1:refs/for/main');
+    await tag(clone, 'of-a-tag', 'v1');
+    const pushed = await clone.push('origin', 'of-a-tag:refs/for/main');
     const reason = 'tags are not accepted, because they contain a name';
     const lines = await expectRefused(bed, upstream, pushed, reason);
     const [, words = ''] = /^ {2}git push (.+)$/m.exec(lines.join('\n')) ?? [];
