@@ -67,7 +67,8 @@ export class ForkDelivery extends Delivery<ForkHost> {
   override async prepare(): Promise<void> {
     const { host, steps } = this.run;
     const { repository } = this.push;
-    if (!isUpdate(this.push)) await steps.run('pull-request', () => this.host.expectWelcome(repository));
+    const step = isUpdate(this.push) ? 'sync' : 'pull-request';
+    await steps.run(step, () => this.host.expectWelcome(repository));
     if (!this.isReady) await this.tellSending();
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
