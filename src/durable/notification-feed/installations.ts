@@ -56,9 +56,10 @@ export class Installations {
   async note(app: HostsApp, name: RepositoryName, isInstalled: boolean): Promise<AppAbsence | null> {
     const known = this.#installed.find(name);
     const isKnown = known?.app === app.app;
-    if (!isInstalled) return isKnown ? this.#noteMissing(app, name, known) : null;
-    if (!isKnown) await this.#noteNew(app, name);
-    else if (known.missingAt !== null) this.#installed.setMissing(known.id, null);
+    if (isKnown && !isInstalled) return this.#noteMissing(app, name, known);
+    if (isInstalled && !isKnown) await this.#noteNew(app, name);
+    // Also that of an App which the operator has replaced: nobody can confirm it any more.
+    else if (known !== null && known.missingAt !== null) this.#installed.setMissing(known.id, null);
     return null;
   }
 

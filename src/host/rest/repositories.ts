@@ -88,6 +88,14 @@ export abstract class RestRepositories {
   }
 
   /**
+   * Rejects where maintainers have removed or suspended the App: what a fork has, everybody sees.
+   * @throws HostError
+   */
+  async expectWelcome(name: RepositoryName): Promise<void> {
+    await this.rest.writesAsApp(name);
+  }
+
+  /**
    * Reads a file at the tip of the default branch. It is requested as JSON, in which GitHub sends
    * nothing beyond 1 MB.
    */

@@ -65,8 +65,10 @@ export class ForkDelivery extends Delivery<ForkHost> {
 
   /** Makes the fork ready. @throws Refusal */
   override async prepare(): Promise<void> {
-    const { host } = this.run;
+    const { host, steps } = this.run;
     const { repository } = this.push;
+    const step = isUpdate(this.push) ? 'sync' : 'pull-request';
+    await steps.run(step, () => this.host.expectWelcome(repository));
     if (!this.isReady) await this.tellSending();
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {

@@ -231,6 +231,16 @@ describe('an App that is missing', () => {
   });
 });
 
+it('an App that the operator has replaced while it was doubted is asked for no more', async () => {
+  await seen();
+  repositories['octo/hello']!.isInstalled = false;
+  expect(await seen()).toBe('doubted');
+  await configure({ GITHUB_APP_ID: '18' });
+  await runAfter(11);
+  await runAfter(1);
+  expect(host.requests.map(({ path }) => path)).not.toContain(INSTALLATION);
+});
+
 it('an App that was installed again is found without a webhook, once somebody asks', async () => {
   await seen();
   await remove();

@@ -236,6 +236,7 @@ describe('once maintainers', () => {
     expect([issue.status, issue.body['error']]).toEqual([503, expect.stringMatching(DOUBTED)]);
     await clone.commit();
     expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(DOUBTED);
+    expect(await bed.host.workBranches(upstream)).toHaveLength(1);
     // Ten minutes later the host says the same.
     await bed.service.runScheduled(Date.now() + 11 * 60_000);
     expect((await issueIn(upstream)).body['error']).toMatch(STOPPED);
@@ -246,11 +247,18 @@ describe('once maintainers', () => {
   });
 
   it('have suspended it, nothing new comes, until they allow it again', exhaustive, async () => {
-    const { upstream, owner, clone } = await opened();
+    const { upstream, owner, clone, banner, pull } = await opened();
     bed.sandbox.apps.setSuspended(owner, true);
     await clone.commit();
-    const refused = await clone.push('origin', 'HEAD:more');
-    expect(remoteLines(refused).join('\n')).toMatch(/suspended the App of this service/);
+    for (const more of [
+      ['origin', 'HEAD:more'],
+      ['-o', `pr-hash=${banner.prHash}`],
+    ]) {
+      const refused = await clone.push(...more);
+      expect(remoteLines(refused).join('\n')).toMatch(/suspended the App of this service/);
+    }
+    expect(await bed.host.workBranches(upstream)).toHaveLength(1);
+    expect(await bed.host.pulls(upstream)).toMatchObject([{ headSha: pull.headSha }]);
     bed.sandbox.apps.setSuspended(owner, false);
     await restart();
     expect((await issueIn(upstream)).status).toBe(200);
