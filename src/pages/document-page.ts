@@ -35,19 +35,19 @@ export const DOCUMENTS = {
   },
 } as const;
 
-type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact' | 'signingKey'>;
+type Service = Pick<Config, 'hosts' | 'limits' | 'sourceRepo' | 'operatorContact' | 'signingKey'>;
 
 /** The values that only the service knows which shows a document. */
 interface Shown {
   /** The service's origin, which examples name. */
   readonly origin: string;
-  /** Where maintainers install the App; null: there is none. */
+  /** Where maintainers install the App; null: there is none, or nobody knows now. */
   readonly app: string | null;
 }
 
 /** Gives the values of `{{name}}` in a text. */
 function valuesOf(
-  { limits, sourceRepo, signingKey }: Service,
+  { hosts, limits, sourceRepo, signingKey }: Service,
   { origin, app }: Shown,
 ): Readonly<Record<string, string>> {
   const texts = OPEN_LIMIT_NAMES.map((limit) => [
@@ -55,7 +55,8 @@ function valuesOf(
     limitText(limits[limit]) || 'no limit',
   ]);
   const signing_key = signingKey?.publicKey ?? 'none, this service does not sign';
-  const values = { service: origin, source: sourceRepo, signing_key, app: app ?? 'none' };
+  const unknown = hosts[0].app === undefined ? 'none' : 'not known at the moment, ask the operator';
+  const values = { service: origin, source: sourceRepo, signing_key, app: app ?? unknown };
   return { ...Object.fromEntries(texts), ...values };
 }
 

@@ -2,6 +2,7 @@
  * GET /privacy, GET /maintainers and GET /docs: texts of files, in which the service fills in what
  * it knows.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import type { Env } from '../../../src/env.ts';
@@ -47,6 +48,15 @@ describe.each(['/privacy', '/maintainers', '/docs'])('%s', (path) => {
 
 it('says that the service has no App, if it has none', async () => {
   expect(await get('/maintainers')).toContain(`The address of this service's: <code>none</code>`);
+});
+
+it('does not say that it has no App, while it does not know the address of its App', async () => {
+  const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const GITHUB_APP_KEY = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const page = await get('/maintainers', { GITHUB_APP_ID: '7', GITHUB_APP_KEY });
+  expect(page).toContain(
+    `The address of this service's: <code>not known at the moment, ask the operator</code>`,
+  );
 });
 
 it('shows badges that can be copied as they are', async () => {
