@@ -108,8 +108,7 @@ export function isCrossSite(request: Request): boolean {
  * somebody follows a link. It would spend what the people who have it open may ask of a code host.
  */
 export function isEmbedded(request: Request): boolean {
-  const what = request.headers.get('Sec-Fetch-Dest');
-  return what !== null && what !== 'document' && isCrossSite(request);
+  return request.headers.get('Sec-Fetch-Dest') !== 'document' && isCrossSite(request);
 }
 
 export function isForm(c: Context<AppEnv>): boolean {

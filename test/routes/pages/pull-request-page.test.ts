@@ -185,6 +185,9 @@ it('asks the code host nothing for a page of another site, which would spend the
   const { status, headers, text } = await ask(URL, WITH_BOT, { ...accept, ...loaded });
   expect([status, headers.get('Cache-Control'), asked]).toEqual([200, 'no-store', 0]);
   expect(JSON.parse(text)).toMatchObject({ hash: HASH, state: 'open', title: null });
+  // A browser of before 2023 sends its origin alone, and none where somebody follows a link.
+  expect(JSON.parse((await ask(URL, WITH_BOT, { ...accept, Origin: loaded.Origin })).text).title).toBeNull();
+  expect(asked).toBe(0);
   const named = { ...WITH_BOT, ALLOWED_ORIGINS: loaded.Origin };
   expect(JSON.parse((await ask(URL, named, { ...accept, ...loaded })).text)).toMatchObject({ title: 'T' });
   forgetEverything();
