@@ -25,8 +25,8 @@ beforeAll(async () => {
 
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
-function exportSecret(): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { PATH: process.env['PATH'], STATE_DIR: stateDir };
+function exportSecret(given = {}): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: process.env['PATH'], STATE_DIR: stateDir, ...given };
   return new Promise((resolve) => {
     execFile(process.execPath, [PROGRAM], { env }, (error, stdout, stderr) => {
       resolve({ code: Number(error?.code ?? 0), stdout, stderr });
@@ -81,6 +81,7 @@ it(
     expect(await exportSecret()).toMatchObject(none);
     expect(await logOf(given)).toEqual([]);
     expect(await exportSecret()).toMatchObject(none);
+    expect((await exportSecret(given)).stderr).toMatch(/It uses the IDENTITY_SECRET .*: keep that one\.\n$/);
     expect(await logOf({})).toEqual([]);
     const { code, stdout } = await exportSecret();
     expect(code).toBe(0);

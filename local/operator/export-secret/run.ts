@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deserialize } from 'node:v8';
-import { parseConfig } from '../../../src/config/config.ts';
+import { type Config, parseConfig } from '../../../src/config/config.ts';
 import { readArguments } from '../../arguments.ts';
 import { complain, variables, withVariables } from '../../environment.ts';
 
@@ -54,13 +54,16 @@ IDENTITY_SECRET when you move it to another place. Nobody else may see it.
   {},
 );
 
+function printSecret({ stateDir, identitySecret }: Config): void {
+  const secret = madeSecret(stateDir);
+  if (secret !== null) return void process.stdout.write(`${secret}\n`);
+  const next =
+    identitySecret === null
+      ? withVariables('npm run --silent export-secret')
+      : 'It uses the IDENTITY_SECRET that it was given: keep that one.';
+  complain(`there is no secret that the service created in STATE_DIR ${JSON.stringify(stateDir)}.\n${next}`);
+}
+
 const result = parseConfig(variables());
-const stateDir = result.kind === 'valid' ? result.config.stateDir : null;
-const secret = stateDir === null ? null : madeSecret(stateDir);
-if (result.kind === 'invalid') {
-  for (const { message } of result.problems) complain(message);
-} else if (secret === null)
-  complain(
-    `there is no secret that the service created in STATE_DIR ${JSON.stringify(stateDir)}.\n${withVariables('npm run --silent export-secret')}`,
-  );
-if (secret !== null) process.stdout.write(`${secret}\n`);
+if (result.kind === 'valid') printSecret(result.config);
+else for (const { message } of result.problems) complain(message);

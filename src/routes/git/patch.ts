@@ -147,9 +147,11 @@ async function refuseWaiting(
   { delayMs, wait }: PushOptions,
 ): Promise<void> {
   const isForReviewer = await isForReview(run);
-  if ((delayMs ?? run.settings.publishDelayMs) === 0 && !wait && !isForReviewer) return;
-  const change = delayMs === null ? 'add -o delay=0s' : 'use -o delay=0s instead';
-  const atOnce = `To publish the patch at once, ${wait ? 'leave out wait' : change}.`;
+  const isDelayed = (delayMs ?? run.settings.publishDelayMs) > 0;
+  if (!isDelayed && !wait && !isForReviewer) return;
+  const withoutDelay = delayMs === null ? 'add -o delay=0s' : 'use -o delay=0s instead';
+  const changes = [...(wait ? ['leave out wait'] : []), ...(isDelayed ? [withoutDelay] : [])];
+  const atOnce = `To publish the patch at once, ${changes.join(', and ')}.`;
   throw new Refusal('patch', 'a patch cannot wait', [
     ...(isForReviewer ? ['The operator of this service reviews it before it is published.'] : []),
     'To apply it, the service asks the code host for the files that it changes, long before it would be published.',

@@ -144,7 +144,14 @@ describe('nothing is asked for about a patch', () => {
 
 describe('is refused, and nothing reaches the host:', () => {
   it.each([
-    ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'use &delay=0s instead'],
+    ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'at once, use &delay=0s instead'],
+    [
+      'a patch that waits for two things',
+      '?delay=1h&wait',
+      (patch: string) => patch,
+      400,
+      'at once, leave out wait, and use &delay=0s instead',
+    ],
     ['a branch that is not there', '?base=nowhere', (patch: string) => patch, 400, 'there is no such base'],
     ['a branch that is misspelt', '?base=mian', (patch: string) => patch, 400, 'Did you mean "main"?'],
     [
