@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { SECONDARY_LIMIT } from '../../../sandbox/known-answers.ts';
 import { type Contribution, contribute } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
-import { delayedAs, pageOf, pass, press, published } from '../support/delayed.ts';
+import { delayedAs, HOUR_MS, pageOf, pass, press, published } from '../support/delayed.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -101,8 +101,9 @@ describe('when a network has had its pull requests of an hour', exhaustive, () =
     const double = await clone.push('-o', 'wait', 'origin', 'HEAD~1:refs/heads/double');
     expect(double.stderr).toContain('(push rejected: the same commits were proposed before)');
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
-    // The hour is not over, whatever the clock of the cron trigger says.
-    await pass(bed);
+    // The hour is not over, whatever the clock of the cron trigger says. It says no more than that:
+    // in two days, the push would end.
+    await bed.service.runScheduled(Date.now() + 12 * HOUR_MS);
     const page = await pageOf(bed, name);
     expect(page).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
     // It has not begun, and gets the date of the moment at which it does.
