@@ -33,11 +33,14 @@ export function parsePath(text: string): ParsedPath {
   return problem === null ? { kind: 'path', parts } : { kind: 'invalid', problem };
 }
 
+function isLongName(part: string): boolean {
+  return Buffer.byteLength(part) > MAX_PART_BYTES;
+}
+
 function problemOf(text: string, parts: readonly string[]): string | null {
   if (!text.isWellFormed()) return 'The path must be valid Unicode.';
   if (/\p{Cc}/u.test(text)) return 'The path must not contain line breaks or other control characters.';
-  const isTooLong = (part: string): boolean => Buffer.byteLength(part) > MAX_PART_BYTES;
-  if (Buffer.byteLength(text) > MAX_PATH_BYTES || parts.some(isTooLong)) return TOO_LONG;
+  if (Buffer.byteLength(text) > MAX_PATH_BYTES || parts.some(isLongName)) return TOO_LONG;
   if (parts.includes('')) return 'Write the path without a slash at its beginning or end, and without “//”.';
   if (parts.includes('.') || parts.includes('..')) return 'The path must not contain “.” or “..”.';
   if (parts.some(isGitFolder)) return 'No path may contain “.git”: Git keeps its own files there.';

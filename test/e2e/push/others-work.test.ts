@@ -294,7 +294,7 @@ it(
     const pushed = await update();
     expect(pushed.code, pushed.stderr).toBe(0);
     expect(pushed.stderr).not.toContain('upstream has on its branch');
-    const parent = await gitIn(first.forkPath, 'rev-parse', `${await tip()}~1`);
-    expect(parent.toString().trim()).not.toBe(original);
+    const parent = await gitIn(first.forkPath, 'rev-parse', `${tip()}~1`);
+    expect(parent.trim()).not.toBe(original);
   },
 );

@@ -49,7 +49,12 @@ it('are done without if the host has them not, if they are larger, or if it is s
 
 it('are not looked for among so many entries that their list would take much memory', async () => {
   const questions = new PlaceQuestions({ host: { transport: {} } } as unknown as PushRun, REPOSITORY, 'bot');
-  const read = (): never => expect.unreachable();
   const push = { commits: new PlannedCommits(), boundary: [OID], entryCount: 30_001 };
-  expect(await questions.largeFiles(push, [], { isInMemory: true, byteLength: 1, read })).toBeNull();
+  expect(
+    await questions.largeFiles(push, [], {
+      isInMemory: true,
+      byteLength: 1,
+      read: () => expect.unreachable(),
+    }),
+  ).toBeNull();
 });
