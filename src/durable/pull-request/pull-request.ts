@@ -181,7 +181,10 @@ export class PullRequest extends DurableObject<Env> {
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
     // Without a title, it keeps its own.
     const title = known?.title;
-    const kept = { ...(title !== undefined && { title }), ...(repositoryId !== undefined && { repositoryId }) };
+    const kept = {
+      ...(title !== undefined && { title }),
+      ...(repositoryId !== undefined && { repositoryId }),
+    };
     this.#kept.record = { ...kept, ...pullRequest, tip: push.tip };
     this.#dates.add(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
