@@ -106,7 +106,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
   try {
     if (await readFeed(settings, cronTime)) await examineDue(settings, cronTime);
   } catch (error) {
-    const pauseMs = hostFailureOf(error).retryAfterMs;
+    const pauseMs = pauseOf(error);
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }
@@ -147,8 +147,15 @@ const nextHour = (now: number): number => (Math.floor(now / HOUR_MS) + 1) * HOUR
 
 /** Answers whether all further calls would fail, too. */
 function concernsAll(error: unknown): boolean {
-  if (error instanceof CallsUsedUp || hostFailureOf(error).retryAfterMs !== null) return true;
-  return error instanceof HostError && [null, 401].includes(error.failure.status);
+  if (error instanceof CallsUsedUp || pauseOf(error) !== null) return true;
+  if (!(error instanceof HostError) || error.failure.isLocal === true) return false;
+  return [null, 401].includes(error.failure.status);
+}
+
+/** Tells how long the host wants no requests; null: it wants them, at least not only of the App. */
+function pauseOf(error: unknown): number | null {
+  const { retryAfterMs, isLocal } = hostFailureOf(error);
+  return isLocal === true ? null : retryAfterMs;
 }
 
 /** Answers false if the host wants no requests now. */
