@@ -46,7 +46,7 @@ export async function closeOpened(
     // Each failure may take long, and the bot's other pull requests wait meanwhile.
     if (failures.length >= MOST_FAILURES) throw new Error('too many failures');
     try {
-      // Each is read only before it is closed: if the calls are used up, the next hour goes on here.
+      // Each is read only now: if the hour's calls are used up, the next one goes on here.
       const found = await tracked(one);
       if (found !== null) await undo(found);
     } catch (error) {
