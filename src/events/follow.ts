@@ -14,6 +14,11 @@ import { type PullRequestEvents, eventsOf, isOwn, type OwnAccounts, ownPrHash } 
 
 /** Bounds the threads of one run: each costs one to three requests. The rest waits a minute. */
 const EXAMINED_PER_RUN = 50;
+/**
+ * Bounds the pages of one read of the feed, the newest first. A longer list counts as one without
+ * an end (`Rest.pages`), and every later read would fail at it again.
+ */
+const PAGES_PER_READ = 90;
 /** How long an event may precede the record of its pull request, which a push writes at its end. */
 const UNKNOWN_FOR_MS = 10 * 60 * 1000;
 /**
@@ -101,7 +106,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
   try {
     if (await readFeed(settings, cronTime)) await examineDue(settings, cronTime);
   } catch (error) {
-    const pauseMs = hostFailureOf(error).retryAfterMs;
+    const pauseMs = pauseOf(error);
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }
@@ -142,8 +147,15 @@ const nextHour = (now: number): number => (Math.floor(now / HOUR_MS) + 1) * HOUR
 
 /** Answers whether all further calls would fail, too. */
 function concernsAll(error: unknown): boolean {
-  if (error instanceof CallsUsedUp || hostFailureOf(error).retryAfterMs !== null) return true;
-  return error instanceof HostError && [null, 401].includes(error.failure.status);
+  if (error instanceof CallsUsedUp || pauseOf(error) !== null) return true;
+  if (!(error instanceof HostError) || error.failure.isLocal === true) return false;
+  return [null, 401].includes(error.failure.status);
+}
+
+/** Tells how long the host wants no requests; null: it wants them, at least not only of the App. */
+function pauseOf(error: unknown): number | null {
+  const { retryAfterMs, isLocal } = hostFailureOf(error);
+  return isLocal === true ? null : retryAfterMs;
 }
 
 /** Answers false if the host wants no requests now. */
@@ -154,7 +166,12 @@ async function readFeed(settings: FollowSettings, cronTime: number): Promise<boo
   const request = nextRequest(cursor, cronTime, askedAt);
   if (request === null) return false;
   const { since, ifModifiedSince, isWhole } = request;
-  const feed = await host.feed(since, ifModifiedSince, (page) => memory.note(page, askedAt) > 0 || isWhole);
+  let pages = 0;
+  const feed = await host.feed(since, ifModifiedSince, (page) => {
+    pages += 1;
+    const isNew = memory.note(page, askedAt) > 0;
+    return pages < PAGES_PER_READ && (isNew || isWhole);
+  });
   // The notes come first: a cursor ahead of them would lose changes if this run ended here.
   memory.setCursor(afterAnswer(cursor, feed, cronTime, askedAt));
   return true;

@@ -9,7 +9,7 @@ import {
   WordsUsedUp,
   type NotedThread,
 } from '../../src/events/follow.ts';
-import { HostError } from '../../src/words/host-error.ts';
+import { type Failure, HostError } from '../../src/words/host-error.ts';
 import type { PullRequestState, ReadRemarks } from '../../src/host/code-host.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 
@@ -36,6 +36,8 @@ interface Seen {
   readonly hear?: () => Promise<void>;
   readonly kind?: NotedThread['kind'];
   readonly read?: ReadRemarks | null;
+  /** How many such threads are due. */
+  readonly threads?: number;
 }
 
 const NOTHING: ReadRemarks = { remarks: [], readTo: null, lines: [] };
@@ -49,6 +51,7 @@ async function ended({
   hear = async () => {},
   kind = 'ours',
   read = NOTHING,
+  threads = 1,
 }: Seen) {
   const clock = new PatientClock();
   const thread: NotedThread = {
@@ -65,9 +68,12 @@ async function ended({
   const ways: string[] = [];
   const memory: FeedMemory = {
     cursor: () => null,
-    setCursor: () => {},
+    setCursor: ({ notBefore }) => {
+      const pauseMs = notBefore - clock.now();
+      if (pauseMs > MINUTE_MS) ways.push(`all wait for ${pauseMs / MINUTE_MS} minutes`);
+    },
     note: () => 0,
-    due: () => [thread],
+    due: () => Array.from({ length: threads }, () => thread),
     know: ({ readTo }, known) => void ways.push(readTo === null ? `not read, ${known}` : known),
     examined: () => void ways.push('examined'),
     failed: () => void ways.push('failed'),
@@ -146,6 +152,22 @@ describe('a thread', () => {
     const error = new Error('could not be closed');
     const hear = () => Promise.reject(error);
     expect(await ended({ shown: pull, hear })).toEqual({ ways: ['told', 'failed'], error });
+  });
+
+  it.each<[string, Partial<Failure>, string[]]>([
+    ['the App alone must wait stops no other', { isLocal: true }, ['told', 'failed', 'told', 'failed']],
+    ['the host wants no requests stops all', {}, ['told', 'failed', 'all wait for 10 minutes']],
+  ])('on which %s', async (_, where, ways) => {
+    const error = new HostError('unreachable', 'No.', undefined, { retryAfterMs: 10 * MINUTE_MS, ...where });
+    const hear = () => Promise.reject(error);
+    expect(await ended({ shown: pull, hear, threads: 2 })).toEqual({ ways, error });
+  });
+
+  it('on which the token of the App is refused stops no other', async () => {
+    const error = new HostError('refused', 'No.', undefined, { status: 401, isLocal: true });
+    const hear = () => Promise.reject(error);
+    const ways = ['told', 'failed', 'told', 'failed'];
+    expect(await ended({ shown: pull, hear, threads: 2 })).toEqual({ ways, error });
   });
 
   it('on which this hour’s words are used up waits for the next hour, and has not failed', async () => {

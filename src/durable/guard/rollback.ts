@@ -227,7 +227,8 @@ export async function undoAll<T extends CreatedAt>(all: T[], undo: (one: T) => P
         else await undo(next);
       } catch (error) {
         failed.push(next);
-        if (error instanceof HostError && error.code === 'rate-limited') limited.add(next.host);
+        const isLimit = error instanceof HostError && error.code === 'rate-limited';
+        if (isLimit && error.failure.isLocal !== true) limited.add(next.host);
       }
     }
   };

@@ -1,8 +1,8 @@
 /**
  * Closes what the service has opened in a repository, because its maintainers say so.
- * Proved by test/e2e/host/maintainer-words.test.ts.
  */
 import type { Env } from '../../env.ts';
+import { CallsUsedUp } from '../../events/follow.ts';
 import { ownPrHash } from '../../events/host-event.ts';
 import type { Account, OpenThread, Repository } from '../../host/code-host.ts';
 import type { ActivityHost, MaintainerHost } from '../../host/open.ts';
@@ -24,7 +24,7 @@ interface Opened {
 /**
  * Closes the open issues and pull requests of the service. Pull requests that no push has recorded
  * are left alone. Costs two calls for each, besides the lists.
- * @throws Error if some are still open
+ * @throws CallsUsedUp or Error if some are still open
  */
 export async function closeOpened(
   { env, reached, host, own }: Opened,
@@ -35,28 +35,34 @@ export async function closeOpened(
     http,
   } = reached;
   const ids = new Set(own.map(({ id }) => id));
-  const all: Tracked[] = [];
+  const { owner, name: repo } = repository;
+  const at = { host: key, owner, repo };
+  const all = [];
   for (const account of own)
-    for (const thread of await host.openedBy(repository, account)) all.push(...(await tracked(thread)));
+    for (const thread of await host.openedBy(repository, account)) all.push({ ...at, ...thread });
   const undo = undoAtHost(env, { http }, () => {});
-  let failures = 0;
+  const failures: unknown[] = [];
   const left = await undoAll(all, async (one) => {
     // Each failure may take long, and the bot's other pull requests wait meanwhile.
-    if (failures >= MOST_FAILURES) throw new Error('too many failures');
-    await undo(one).catch((error: unknown) => {
-      failures += 1;
+    if (failures.length >= MOST_FAILURES) throw new Error('too many failures');
+    try {
+      // Each is read only now: if the hour's calls are used up, the next one goes on here.
+      const found = await tracked(one);
+      if (found !== null) await undo(found);
+    } catch (error) {
+      failures.push(error);
       throw error;
-    });
+    }
   });
+  const usedUp = failures.find((error) => error instanceof CallsUsedUp);
+  if (usedUp !== undefined) throw usedUp;
   if (left.length > 0) throw new Error(`${left.length} of ${all.length} could not be closed`);
 
-  async function tracked({ number, url, isPullRequest, app }: OpenThread): Promise<Tracked[]> {
-    const { owner, name: repo } = repository;
-    const at = { host: key, owner, repo, number, url, app };
-    if (!isPullRequest) return [{ ...at, kind: 'issue' }];
-    const pull = await host.pullRequest(repository, number);
-    if (pull === null) return [];
+  async function tracked({ isPullRequest, ...one }: typeof at & OpenThread): Promise<Tracked | null> {
+    if (!isPullRequest) return { ...one, kind: 'issue' };
+    const pull = await host.pullRequest(repository, one.number);
+    if (pull === null) return null;
     const prHash = pull.id === undefined ? ownPrHash(pull, ids) : await prHashWithId(env.DB, key, pull.id);
-    return prHash === null ? [] : [{ ...at, kind: 'pull-request', prHash }];
+    return prHash === null ? null : { ...one, kind: 'pull-request', prHash };
   }
 }

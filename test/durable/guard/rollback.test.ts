@@ -60,6 +60,12 @@ describe('a rollback', () => {
     expect(asked.length).toBeLessThanOrEqual(10);
   });
 
+  it('goes on when only the App has to wait, in one repository', async () => {
+    const local = new HostError('rate-limited', '', undefined, { isLocal: true });
+    const { undo } = host((number) => (number === 0 ? local : null));
+    expect(numbersOf(await undoAll(all, undo))).toEqual([0]);
+  });
+
   it('goes on at the other hosts then', async () => {
     const mixed = numbers.map((number) => at(number % 2 === 0 ? 'gh' : 'codeberg', number));
     const { undo, undone } = host((number) => (number % 2 === 0 ? new HostError('rate-limited', '') : null));

@@ -146,6 +146,22 @@ describe('a run', () => {
     expect(logged).toEqual([]);
   });
 
+  it('reads the newest of a flood, and the next one goes on from there', async () => {
+    host.pageSize = 1;
+    const { prHash, pull } = await openPull();
+    for (let number = 2; number <= 120; number++) {
+      Object.assign(host.pull(number, 'main'), { author: 'mallory', updatedAt: pull.updatedAt - 1000 });
+    }
+    Object.assign(pull, { closedAt: CLOSED_AT, reason: 'author' });
+    await run();
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toEqual([message(prHash, 'closed')]);
+    asked();
+    await run();
+    expect(asked().filter((path) => path === '/notifications')).toHaveLength(1);
+    expect(logged).toEqual([]);
+  });
+
   it('reads all pages of the feed', async () => {
     host.pageSize = 2;
     const opened = [await openPull(), await openPull(), await openPull(), await openPull(), await openPull()];

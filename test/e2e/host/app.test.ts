@@ -246,6 +246,22 @@ describe('once maintainers', () => {
     expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
   });
 
+  it('have removed it and speak to the bot there, events elsewhere are still read', exhaustive, async () => {
+    const [there, elsewhere] = [await opened(), await opened()];
+    const at = ({ upstream: { owner, name }, number }: typeof there) => ({ owner, repo: name, number });
+    const { maintainer, botLogin } = bed.sandbox;
+    await bed.service.runScheduled();
+    bed.sandbox.apps.uninstall(there.owner);
+    maintainer.comment(at(there), `@${botLogin} stop`);
+    await bed.service.runScheduled();
+    maintainer.close(at(elsewhere));
+    await bed.service.runScheduled(Date.now() + 60_000);
+    const { html } = await new FormClient(bed.service.url, bed.person()).get(
+      `/v1/pr/${elsewhere.banner.prHash}`,
+    );
+    expect(html).toContain('Closed');
+  });
+
   it('have suspended it, nothing new comes, until they allow it again', exhaustive, async () => {
     const { upstream, owner, clone, banner, pull } = await opened();
     bed.sandbox.apps.setSuspended(owner, true);
