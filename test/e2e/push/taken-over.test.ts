@@ -3,6 +3,7 @@
  * takes over the record of somebody else's pull request, its page or its withdrawal.
  */
 import { expect, it } from 'vitest';
+import { exhaustive } from '../../support/exhaustive.ts';
 import { openedOne } from '../shapes/updates.ts';
 import type { Accepted, Contribution } from '../support/contribution.ts';
 import { prPage } from '../support/pr-page.ts';
@@ -78,4 +79,17 @@ it('nor is one that proposes the bot’s own branch to a fork', async () => {
   expect(pushed.stderr).toContain(`No pull request of ${own.fullName} has that pr-hash`);
   expect((await bed.host.onlyPull(opened.upstream)).headSha).toBe(headSha);
   await expectStillTheirs(opened, own);
+});
+
+it('the recorded one is updated after its repository was renamed', exhaustive, async () => {
+  const { upstream, clone, first } = await openedOne(bed);
+  const renamed = bed.renameUpstream(upstream, `${upstream.name}-renamed`);
+  await clone.commit();
+  const option = `pr-hash=${first.banner.prHash}`;
+  const pushed = await clone.push('-o', option, renamed.url, 'HEAD:refs/heads/x');
+  expect(pushed.code, pushed.stderr).toBe(0);
+  const pull = await bed.host.onlyPull(renamed);
+  expect(pull).toMatchObject({ number: first.pull.number, state: 'open' });
+  expect(pull.headSha).not.toBe(first.pull.headSha);
+  expect(await prPage(bed, first.banner.prHash)).toContain(pull.url);
 });

@@ -29,6 +29,19 @@ export function pullRequestsContract(world: () => World): void {
       }
     });
 
+    it('is found only in the repository that was recorded, by the number of that', async () => {
+      const { repositories } = world();
+      const { name, head, number, pullRequest } = await world().proposed();
+      const { id: repositoryId } = await repositories.repository(name);
+      const place = { owner: name.owner, repo: 'renamed-since', number };
+      const { id } = pullRequest;
+      const recorded = { ...place, ...(id !== undefined && { id }) };
+      const found = await repositories.findPullRequest(name, head, { ...recorded, repositoryId });
+      expect(found).toEqual(pullRequest);
+      const elsewhere = { ...recorded, repositoryId: repositoryId + 1 };
+      expect(await repositories.findPullRequest(name, head, elsewhere)).toBeNull();
+    });
+
     it('has its commits where its source says', async () => {
       const { transport } = world();
       const { pullRequest, repository } = await world().proposed();
