@@ -23,6 +23,11 @@ const MAX_FILE_BYTES = 64 * 1024;
 const MAX_COMPARED_BYTES = 512 * 1024;
 const MAX_SHOWN_LINES = 5_000;
 const MAX_LISTED = 5_000;
+/**
+ * Maximum length of all paths and names of entries that are listed. Invisible characters take eight
+ * times that in a page, and what is compressed well may be twelve megabytes of them.
+ */
+const MAX_LISTED_LENGTH = 512 * 1024;
 
 export interface ChangedFile {
   /**
@@ -82,6 +87,7 @@ class Descriptions {
   readonly #comparison: Comparison;
   readonly #objects: ComparedObjects;
   readonly #differ: Differ;
+  #lengthLeft = MAX_LISTED_LENGTH;
 
   constructor(comparison: Comparison, differ: Differ) {
     this.#comparison = comparison;
@@ -91,9 +97,11 @@ class Descriptions {
 
   async all(): Promise<Changes> {
     const { gaps, pairs } = this.#comparison;
-    const unlisted = pairs.length - MAX_LISTED;
+    const most = pairs.slice(0, MAX_LISTED);
+    const cut = most.findIndex(({ path }) => (this.#lengthLeft -= path.length) < 0);
+    const listed = cut < 0 ? most : most.slice(0, cut);
+    const unlisted = pairs.length - listed.length;
     if (unlisted > 0) gaps.add(`${unlisted.toLocaleString('en')} files more are not even listed.`);
-    const listed = pairs.slice(0, MAX_LISTED);
     const shown = listed.slice(0, MAX_SHOWN);
     await this.#comparison.askForFiles(shown.filter(({ now, old }) => isFile(now) && isFile(old)));
     const files: ChangedFile[] = [];
@@ -162,9 +170,16 @@ class Descriptions {
       case 'folder': {
         const entries = isElsewhere ? await this.#objects.folder(entry.oid) : null;
         if (entries === null) return [this.#whereElse(entry.oid)];
-        return [`It is a folder with: ${entries.map(({ name }) => decodeEscaped(name)).join(', ')}`];
+        return [`It is a folder with: ${this.#namesOf(entries)}`];
       }
     }
+  }
+
+  #namesOf(entries: readonly TreeEntry[]): string {
+    const cut = entries.findIndex(({ name }) => (this.#lengthLeft -= name.byteLength) < 0);
+    const listed = entries.slice(0, cut < 0 ? undefined : cut).map(({ name }) => decodeEscaped(name));
+    const more = entries.length - listed.length;
+    return [...listed, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join(', ');
   }
 
   /** Returns the size of an object in bytes, or null if it is not known. */

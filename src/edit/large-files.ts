@@ -13,6 +13,8 @@ import { compareTrees, type PushedFiles } from './tree-comparison.ts';
 /** Maximum number of files that are found, and of commits that are searched for each. */
 const MOST_FILES = 5;
 const MOST_COMMITS = 20;
+/** Entries of folders that are read for that, all together: each is parsed anew. */
+const MOST_ENTRIES = 100_000;
 
 export interface LargeFile {
   readonly path: string;
@@ -35,11 +37,16 @@ export function findLargeFiles(
   return compareTrees(pushed, first, read, memory, async (comparison, old) => {
     await comparison.compareEarlier(pushed.commits, old);
     const found = new Map<Oid, LargeFile>();
+    const left = { entries: MOST_ENTRIES };
     for (const { path, now, kind } of comparison.pairs) {
       if (now === null || kind === 'elsewhere' || found.has(now.oid)) continue;
       const bytes = comparison.objects.pushedSize(now.oid) ?? 0;
       if (bytes <= MAX_OBJECT_BYTES) continue;
-      found.set(now.oid, { path, bytes, since: await firstWith(comparison.objects, roots, path, now.oid) });
+      found.set(now.oid, {
+        path,
+        bytes,
+        since: await firstWith(comparison.objects, roots, path, now.oid, left),
+      });
       if (found.size === MOST_FILES) break;
     }
     return [...found.values()];
@@ -52,12 +59,13 @@ async function firstWith(
   roots: readonly Oid[],
   path: string,
   oid: Oid,
+  left: { entries: number },
 ): Promise<number | null> {
   for (const [place, root] of roots.slice(0, MOST_COMMITS).entries()) {
     let at: Oid | undefined = root;
     for (const name of path.split('/')) {
       const entries: Awaited<ReturnType<ComparedObjects['folder']>> = await objects.folder(at);
-      if (entries === null) return null;
+      if (entries === null || (left.entries -= entries.length) < 0) return null;
       at = entries.find((entry) => decodeEscaped(entry.name) === name)?.oid;
       if (at === undefined) break;
     }

@@ -12,6 +12,7 @@ export const MAX_FOLDERS = 20;
 /** Maximum length of a name, and of a path, on usual file systems. */
 const MAX_PART_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
+const TOO_LONG = `The path is too long: at most ${MAX_PART_BYTES} bytes in each name, ${MAX_PATH_BYTES} in all.`;
 
 /**
  * Tells if a file system may read a name as `.git`: in any case, with invisible characters, dots or
@@ -25,17 +26,21 @@ function isGitFolder(part: string): boolean {
 /** Parses a path. An empty one is the repository itself, and has no parts. */
 export function parsePath(text: string): ParsedPath {
   if (text === '') return { kind: 'path', parts: [] };
+  // A patch may name ten megabytes of slashes.
+  if (text.length > MAX_PATH_BYTES) return { kind: 'invalid', problem: TOO_LONG };
   const parts = text.split('/');
   const problem = problemOf(text, parts);
   return problem === null ? { kind: 'path', parts } : { kind: 'invalid', problem };
 }
 
+function isLongName(part: string): boolean {
+  return Buffer.byteLength(part) > MAX_PART_BYTES;
+}
+
 function problemOf(text: string, parts: readonly string[]): string | null {
   if (!text.isWellFormed()) return 'The path must be valid Unicode.';
   if (/\p{Cc}/u.test(text)) return 'The path must not contain line breaks or other control characters.';
-  const isTooLong = (part: string): boolean => Buffer.byteLength(part) > MAX_PART_BYTES;
-  if (Buffer.byteLength(text) > MAX_PATH_BYTES || parts.some(isTooLong))
-    return `The path is too long: at most ${MAX_PART_BYTES} bytes in each name, ${MAX_PATH_BYTES} in all.`;
+  if (Buffer.byteLength(text) > MAX_PATH_BYTES || parts.some(isLongName)) return TOO_LONG;
   if (parts.includes('')) return 'Write the path without a slash at its beginning or end, and without “//”.';
   if (parts.includes('.') || parts.includes('..')) return 'The path must not contain “.” or “..”.';
   if (parts.some(isGitFolder)) return 'No path may contain “.git”: Git keeps its own files there.';

@@ -53,6 +53,8 @@ export interface PullRequestPlace {
   readonly owner: string;
   readonly repo: string;
   readonly number: number;
+  /** The host's number of the repository. Absent in records of earlier versions. */
+  readonly repositoryId?: number;
   /** The host's own number for it, see `HostPullRequest`. */
   readonly id?: number;
   /** The number of the App that has opened it; absent: the account has. */

@@ -16,14 +16,18 @@ export interface SearchBudget {
   wrong: number;
 }
 
-/** Bytes that may be looked at in order to find hunks that have moved. */
-const MAX_SEARCHED_BYTES = 256 * 1024 * 1024;
+/**
+ * Bytes that may be looked at in order to find hunks that have moved, and how many each line counts
+ * besides its own: a megabyte can be a million lines.
+ */
+const MAX_SEARCHED_BYTES = 128 * 1024 * 1024;
+const LINE_WORK = 32;
 /** Lines of a file that is changed, some 20 MB of source code. */
 const MAX_LINES = 1_000_000;
 /** Three numbers of four bytes, if a hunk of nearly all lines has moved. */
 const BYTES_OF_A_LINE = 12;
-/** Places that may look right by the hashes of their lines, and are not. */
-const MAX_WRONG_PLACES = 100;
+/** Places that may look right by the hashes of their lines, and are not: hardly by chance. */
+const MAX_WRONG_PLACES = 5;
 /** Lines of upstream that are shown, and the length of each. */
 const MOST_SHOWN = 7;
 const MOST_OF_A_LINE = 120;
@@ -203,7 +207,8 @@ class LineStarts {
    * @throws PatchError if too much was searched
    */
   onlyPlaceOf(patch: Uint8Array, hunk: Hunk, from: number, budget: SearchBudget): number | null {
-    budget.bytes -= this.start(this.count) - this.start(from) + hunk.end - hunk.start;
+    const lines = this.count - from + hunk.oldCount;
+    budget.bytes -= this.start(this.count) - this.start(from) + hunk.end - hunk.start + LINE_WORK * lines;
     if (budget.bytes < 0) throw tooMuchMoved();
     const sought = hashesOf(patch, hunk);
     const borders = bordersOf(sought);

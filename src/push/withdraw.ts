@@ -5,7 +5,7 @@
  * repository. What failed half-way can be pushed again.
  * Proved by test/e2e/push/pr-withdraw.test.ts.
  */
-import type { ClosedPullRequest, HostPullRequest } from '../host/code-host.ts';
+import type { ClosedPullRequest, HostPullRequest, PullRequestPlace } from '../host/code-host.ts';
 import { branchTip, isForkGone, knownFork } from '../host/ready-fork.ts';
 import { isRefusedByHost, unlessMissing } from '../words/host-error.ts';
 import { workBranch } from '../words/pr-hash.ts';
@@ -46,7 +46,8 @@ export function deletionLines({ settings, target }: PushRun, { deletedRef }: Ann
   return ['', 'To withdraw a pull request:', `  ${withdrawalCommand(null, null, to)}`];
 }
 
-interface Withdrawal extends Pick<HostPullRequest, 'number' | 'url' | 'fork'> {
+interface Withdrawal
+  extends Pick<HostPullRequest, 'number' | 'url' | 'fork'>, Pick<PullRequestPlace, 'repositoryId'> {
   readonly prHash: string;
   /** The number of the App that has opened it; null: the account has. */
   readonly by: number | null;
@@ -96,8 +97,8 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
  */
 async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): Promise<Withdrawal | null> {
   if (recorded !== null) {
-    const { owner, repo: name, number, url, fork, app: by = null } = recorded;
-    return { prHash, repository: { owner, name }, number, url, fork, by };
+    const { owner, repo: name, app: by = null, ...known } = recorded;
+    return { ...known, prHash, repository: { owner, name }, by };
   }
   const { host, limits, steps } = run;
   await limits.takeQuota();
@@ -150,7 +151,8 @@ async function removeBranch(
  * Closes the pull request, and says in which state it ends. If the host refuses, asks the host for
  * the state.
  */
-async function close(host: PushHost, { prHash, repository, number, by }: Withdrawal): Promise<Closing> {
+async function close(host: PushHost, withdrawal: Withdrawal): Promise<Closing> {
+  const { prHash, repository, number, by, repositoryId } = withdrawal;
   const { repositories } = host;
   try {
     return await repositories.closePullRequest(repository, number, by);
@@ -161,6 +163,7 @@ async function close(host: PushHost, { prHash, repository, number, by }: Withdra
       owner: repository.owner,
       repo: repository.name,
       number,
+      ...(repositoryId !== undefined && { repositoryId }),
       ...(by !== null && { app: by }),
     };
     const shown = await unlessMissing(() => repositories.findPullRequest(repository, head, place));

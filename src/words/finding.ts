@@ -40,6 +40,7 @@ export const WARNING_CODES = [
   'metadata',
   'names',
   'other-authors',
+  'other-branch',
   'people',
   'second',
   'sign-off-gate',

@@ -196,6 +196,7 @@ describe('a path', () => {
     '\ud800',
     'a\u0085',
     `${'a/'.repeat(MAX_FOLDERS + 1)}b`,
+    '/'.repeat(5_000),
   ])('must not be %j', (path) => {
     expect(parsePath(path).kind).toBe('invalid');
   });

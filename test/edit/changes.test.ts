@@ -278,6 +278,23 @@ describe('the changes of a push', () => {
     ]);
   });
 
+  it('name only some entries of a folder that no commit has, if their names are long', async () => {
+    const oid = oidOf('blob', Buffer.from('a\n'));
+    const entry = (at: number) => ({
+      name: Buffer.from(`${at}`.padEnd(4_000, '\u0001')),
+      mode: '100644',
+      oid,
+    });
+    const content = encodeTree(Array.from({ length: 900 }, (_, at) => entry(1_000 + at)));
+    const { texts } = await changes({
+      old: { a: 'a\n' },
+      now: { a: 'A\n' },
+      more: [{ type: 'tree', content }],
+    });
+    expect(texts.join('').length).toBeLessThan(600_000);
+    expect(texts.at(-1)).toMatch(/, and \d+ more$/);
+  });
+
   it('show a file that a submodule hides behind its id', async () => {
     const blob = Buffer.from('hidden\n');
     const oid = oidOf('blob', blob);

@@ -48,11 +48,14 @@ const redirecting =
 
 const refAnswer = (sha: string) => ({ ref: 'refs/heads/main', object: { sha } });
 
-const pull = (number: number, ref = 'anon-1', login = 'bot') => ({
+const BOT = { id: 1, login: 'bot' };
+
+const pull = (number: number, ref = 'anon-1', login = 'bot', user: object | null = BOT) => ({
   number,
   html_url: `https://host.test/octo/hello/pull/${number}`,
   state: 'open',
-  base: { ref: 'main' },
+  user,
+  base: { ref: 'main', repo: { id: 7 } },
   head: { label: `${login}:${ref}`, ref, user: { login }, repo: null },
 });
 
@@ -276,6 +279,35 @@ describe('a pull request', () => {
     const others = [pull(1, 'anon-2'), pull(2, 'anon-1', 'someone'), pull(3, 'anon-1', 'Bot'), pull(4, 'x')];
     const { github } = opened(() => json(200, others));
     expect(await github.findPullRequest(OLD, HEAD)).toMatchObject({ number: 3 });
+  });
+
+  it.each([
+    ['somebody else', { id: 2, login: 'mallory' }],
+    ['somebody else’s App', { id: 3, login: 'mallory[bot]', type: 'Bot' }],
+    ['nobody who is still there', null],
+  ])('that %s has opened from the bot’s branch is none', async (_, user) => {
+    const others = pull(3, 'anon-1', 'bot', user);
+    const { github } = opened(({ path }) => json(200, path.includes('/pulls?') ? [others] : others));
+    expect(await github.findPullRequest(OLD, HEAD)).toBeNull();
+    const place = { owner: 'octo', repo: 'hello', number: 3 };
+    expect(await github.findPullRequest(OLD, HEAD, place)).toBeNull();
+    // Of a repository that is known by its number, the number of the pull request is enough.
+    expect(await github.findPullRequest(OLD, HEAD, { ...place, repositoryId: 7 })).toMatchObject({
+      number: 3,
+    });
+  });
+
+  it('of the bot’s is found behind those that others have opened from its branch', async () => {
+    const mallory = { id: 2, login: 'mallory' };
+    const all = [pull(5, 'anon-1', 'bot', mallory), { ...pull(4), state: 'closed' }, pull(3)];
+    const { github } = opened(() => json(200, all));
+    expect(await github.findPullRequest(OLD, HEAD)).toMatchObject({ number: 3 });
+  });
+
+  it('that is recorded in another repository is none here, whoever has opened what is found', async () => {
+    const { github } = opened(({ path }) => json(200, path.includes('/pulls?') ? [pull(3)] : pull(3)));
+    const place = { owner: 'octo', repo: 'hello', number: 3, repositoryId: 8 };
+    expect(await github.findPullRequest(OLD, HEAD, place)).toBeNull();
   });
 
   it('may be on a further page of a host that shows a hundred others', async () => {

@@ -1,8 +1,9 @@
 /** Hunks at their place, moved as a whole, at several places and at none; and hostile files. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { applyBinary } from '../../src/patch/binary.ts';
 import { applyHunks, bytesToPlace, newBudget, placeHunks } from '../../src/patch/apply.ts';
 import { readDiffs } from '../../src/patch/diff.ts';
+import { HunkLines } from '../../src/patch/hunk-lines.ts';
 import { PatchError } from '../../src/patch/patch-error.ts';
 
 const HEAD = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n';
@@ -93,9 +94,22 @@ describe('a hunk', () => {
     const moved = `0\n${NINE}`;
     const words = 'Too many of its hunks';
     // The file, and the four lines of the hunk with their signs.
-    const needed = moved.length + '4\n-5\n+five\n 6\n'.length + 1;
+    const needed = moved.length + '4\n-5\n+five\n 6\n'.length + 1 + 32 * (10 + 3);
     expect(applied(moved, CHANGE, { bytes: needed, wrong: 1 })).not.toContain(words);
     expect(applied(moved, CHANGE, { bytes: needed - 1, wrong: 1 })).toContain(words);
+  });
+
+  it('is compared at few places whose lines have the same hashes, and in few short lines', () => {
+    const words = 'Too many of its hunks';
+    const compared = vi.spyOn(HunkLines.prototype, 'next');
+    // A NUL has the hash of nothing.
+    const twin = `@@ -50,5000 +50,5001 @@\n${'\n'.repeat(4_999)}+a\n \0\n`;
+    expect(applied('\n'.repeat(20_000), twin)).toContain(words);
+    expect(compared.mock.calls.length).toBeLessThan(10 * 5_000);
+    compared.mockRestore();
+    const marks = Array.from({ length: 8 }, (_, at) => `${at}\n\n`);
+    const hunks = marks.map((_, at) => `@@ -5000,2 +5000,3 @@\n ${at}\n+x\n\n`).join('');
+    expect(applied(marks.join('') + '\n'.repeat(900_000), hunks)).toContain(words);
   });
 });
 

@@ -166,11 +166,14 @@ export class PullRequest extends DurableObject<Env> {
 
   /**
    * Records what a push has done, and queues its messages. Answers how many remarks came since the
-   * last push.
+   * last push. A repository keeps its number when it is renamed, and another never takes its place.
    */
   async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
     const { number, url } = pullRequest;
     const known = this.#kept.record;
+    const { repositoryId = known?.repositoryId } = push;
+    if (known?.repositoryId !== undefined && known.repositoryId !== repositoryId)
+      throw new Error('the pull request is recorded in another repository');
     // After a pull request was closed, a push may open another one from the same branch: hence the
     // number.
     const isNew = known?.number !== number;
@@ -178,14 +181,17 @@ export class PullRequest extends DurableObject<Env> {
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
     // Without a title, it keeps its own.
     const title = known?.title;
-    this.#kept.record = { ...(title !== undefined && { title }), ...pullRequest, tip: push.tip };
+    const kept = {
+      ...(title !== undefined && { title }),
+      ...(repositoryId !== undefined && { repositoryId }),
+    };
+    this.#kept.record = { ...kept, ...pullRequest, tip: push.tip };
     this.#dates.add(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
     // An update has found it at the host.
     if (push.lease !== null && !isNew) this.#kept.unseen = undefined;
     if (isNew || isMoved) {
       if (isNew && known !== null) this.#history.nameEarlier(known.number);
-      const { repositoryId } = push;
       if (isNew && repositoryId !== undefined)
         this.#queue('introduction', 'opened', '', at, { repositoryId });
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };

@@ -29,6 +29,8 @@ export interface PullRequestRecord {
   readonly repo: string;
   readonly number: number;
   readonly url: string;
+  /** The host's number of the repository. Absent in records of earlier versions. */
+  readonly repositoryId?: number;
   /** The host's own number, as `HostPullRequest` has it. */
   readonly id?: number;
   /** The number of the App that has opened it; absent: the account has. */

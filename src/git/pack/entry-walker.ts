@@ -58,6 +58,8 @@ export function shownToBoth(first: ContentListener, second: ContentListener): Co
  * they have inflated to, up to a thousand times as much, is counted after.
  */
 const MAX_PIECE_BYTES = 4 * 1024;
+/** Work of an entry besides its bytes: twelve may be one, and its hash takes microseconds. */
+const ENTRY_WORK = 256;
 
 /** Walks over entries. While an entry is shown, `base` is that of the entry. */
 export class EntryWalker {
@@ -70,6 +72,7 @@ export class EntryWalker {
     this.#listener.content?.(bytes);
   };
   #shownBytes = 0;
+  #begun = 0;
   #isInEntry = false;
   #isShown = false;
   #isStopped = false;
@@ -107,9 +110,9 @@ export class EntryWalker {
       for (let at = 0; at < chunk.length; at += MAX_PIECE_BYTES) {
         const piece = chunk.subarray(at, at + MAX_PIECE_BYTES);
         await onPiece?.(piece);
-        this.#shownBytes = 0;
+        [this.#shownBytes, this.#begun] = [0, 0];
         this.#walkPiece(piece, offset + at);
-        await this.#memory.worked(piece.length + this.#shownBytes);
+        await this.#memory.worked(piece.length + this.#shownBytes + ENTRY_WORK * this.#begun);
         if (this.#isStopped) return;
       }
       offset += chunk.length;
@@ -135,6 +138,7 @@ export class EntryWalker {
     const { type, size } = this.#header;
     this.#isInEntry = true;
     this.#isShown = this.#listener.begin(type, size, this.#entryOffset);
+    this.#begun += 1;
     if (this.#isShown) this.#walker.beginContent(size, this.#sink);
     else this.#walker.begin(size);
   }

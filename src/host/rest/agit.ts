@@ -100,12 +100,12 @@ export class AgitRepositories extends RestRepositories {
   }
 
   /** Compares the server's own number, which stays after a rename, or else the place. */
-  protected isRecorded(
+  protected async isRecorded(
     pull: AnsweredPull,
     { owner }: Head,
     repository: RepositoryName,
     { id, ...place }: PullRequestPlace,
-  ): boolean {
+  ): Promise<boolean> {
     const isHere = fullName(repository).toLowerCase() === `${place.owner}/${place.repo}`.toLowerCase();
     return isBots(pull, owner) && (id === undefined ? isHere : pull.id === id);
   }

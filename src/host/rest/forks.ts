@@ -10,12 +10,13 @@ import type {
   Head,
   NewPullRequest,
   HostPullRequest,
+  PullRequestPlace,
   Repository,
   Source,
   UpstreamBranch,
 } from '../code-host.ts';
 import { expectList, expectRepository, expectStatus, expectText } from './answer.ts';
-import { type AnsweredPull, placeOf, underCurrentName } from './reads.ts';
+import { type AnsweredPull, appOf, placeOf, underCurrentName } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
 
 /**
@@ -198,8 +199,14 @@ export class ForkRepositories extends RestRepositories {
     return this.toPullRequest(answer.data, name, answer.app);
   }
 
-  protected isRecorded(pull: AnsweredPull, head: Head): boolean {
-    return pull.head.ref === head.branch;
+  /** Compares the branch and, unless the repository is known by its number, the author. */
+  protected async isRecorded(
+    pull: AnsweredPull,
+    head: Head,
+    _: RepositoryName,
+    { repositoryId }: PullRequestPlace,
+  ): Promise<boolean> {
+    return pull.head.ref === head.branch && (repositoryId !== undefined || this.#isBots(pull, head));
   }
 
   protected findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null> {
@@ -207,14 +214,25 @@ export class ForkRepositories extends RestRepositories {
       const newest = { state: 'all', sort: 'created', direction: 'desc', per_page: 100 } as const;
       const query = { ...placeOf(repository), head: labelOf(head), ...newest };
       const all = expectList((await this.rest.call('GET /repos/{owner}/{repo}/pulls', query)).data);
-      const found = all.filter((pull) => isFrom(head, pull.head));
+      const found = all.filter((pull) => isFrom(head, pull.head)) as AnsweredPull[];
+      const { open = [], closed = [] } = Object.groupBy(found, ({ state }) =>
+        state === 'open' ? 'open' : 'closed',
+      );
+      for (const pull of [...open, ...closed]) if (await this.#isBots(pull, head)) return pull;
       // A host that does not know the filter sends others, and the right one may be on a later
       // page.
-      if (found.length === 0 && all.length === newest.per_page) {
-        throw new TypeError('the host does not filter pull requests');
-      }
-      return (found.find(({ state }) => state === 'open') ?? found[0] ?? null) as AnsweredPull | null;
+      if (all.length === newest.per_page) throw new TypeError('the host does not filter pull requests');
+      return null;
     });
+  }
+
+  /**
+   * Tells if the bot or its App has opened a pull request. Anybody can name a branch like the
+   * bot's, or propose the bot's own branch.
+   */
+  async #isBots({ user }: AnsweredPull, { owner }: Head): Promise<boolean> {
+    if (user?.login.toLowerCase() === owner.toLowerCase()) return true;
+    return (await appOf(this.rest, user)) !== undefined;
   }
 
   protected sourceOf({ head }: AnsweredPull): Source | null {

@@ -69,10 +69,10 @@ export abstract class RestRepositories {
     head: Head,
     repository: RepositoryName,
     recorded: PullRequestPlace,
-  ): boolean;
+  ): Promise<boolean>;
   /**
-   * Finds the open pull request of a head, or else a closed one, or null if there is none. It
-   * retries each of its calls.
+   * Finds the open pull request that the bot has opened from a head, or else a closed one, or null
+   * if there is none. It retries each of its calls.
    */
   protected abstract findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
   /** Returns the ref with the commits, or null if the fork is gone. */
@@ -136,13 +136,16 @@ export abstract class RestRepositories {
 
   /**
    * Finds the pull request of a head: the recorded one, if the host shows it, or else an open or a
-   * closed one from lists, which may lag behind.
+   * closed one from lists, which may lag behind. If one is recorded in another repository, there is
+   * none here, because hash and branch are public, and anybody can make a repository.
    */
   async findPullRequest(
     repository: RepositoryName,
     head: Head,
     recorded: PullRequestPlace | null = null,
   ): Promise<HostPullRequest | null> {
+    const isElsewhere = ({ base }: AnsweredPull) =>
+      recorded?.repositoryId !== undefined && base.repo.id !== recorded.repositoryId;
     const known = await this.rest.retried(async () => {
       if (recorded === null) return null;
       const { number } = recorded;
@@ -151,12 +154,12 @@ export abstract class RestRepositories {
       if (shown.number !== number) throw new TypeError('the host answers with another pull request');
       // The number belongs to another pull request if the hash is of another repository, or this
       // one was created again.
-      const isKnown = this.isRecorded(shown, head, repository, recorded);
+      const isKnown = !isElsewhere(shown) && (await this.isRecorded(shown, head, repository, recorded));
       return isKnown ? this.toPullRequest(shown, repository, recorded.app) : null;
     });
     if (known !== null) return known;
     const found = await this.findPull(repository, head);
-    if (found === null) return null;
+    if (found === null || isElsewhere(found)) return null;
     return this.rest.retried(async () =>
       this.toPullRequest(found, repository, await appOf(this.rest, found.user)),
     );

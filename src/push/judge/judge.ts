@@ -15,7 +15,7 @@ import { type Circumstances, findDestination } from './destination.ts';
 import { Findings, refusalOf } from './findings.ts';
 import type { Known, Rule } from './known.ts';
 import type { GitQuestions, Place, Upstream } from './questions.ts';
-import { borrowedCommits, otherAuthors } from './rules/authors.ts';
+import { borrowedCommits, otherAuthors, otherBranch } from './rules/authors.ts';
 import { changedFiles, noChange } from './rules/changes.ts';
 import { doubles } from './rules/doubles.ts';
 import { largeFiles } from './rules/large-files.ts';
@@ -54,6 +54,7 @@ const RULES: readonly Rule[] = [
   keyForLaterTexts,
   borrowedCommits,
   otherAuthors,
+  otherBranch,
   idleOptions,
   missingDescription,
   unreadableTitle,

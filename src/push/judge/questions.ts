@@ -327,12 +327,13 @@ export class PlaceQuestions {
     return changedEntries(pushed, this.#read, memory, isWanted);
   }
 
-  /** Names the files that are over the limit; null: nobody knows any. */
-  largeFiles(
-    { commits, boundary }: Pick<Publishable, 'commits' | 'boundary'>,
+  /** Names the files that are over the limit; null: nobody knows any, or it is too much. */
+  async largeFiles(
+    { commits, boundary, entryCount }: Pick<Publishable, 'commits' | 'boundary' | 'entryCount'>,
     roots: readonly Oid[],
     spool: StoredEntries,
   ) {
+    if (entryCount > MAX_ENTRIES) return null;
     const pushed = { commits, boundary, pack: storedPack(spool, MAX_FOLDER_READS) };
     const answer = findLargeFiles(pushed, roots, this.#read, this.#run.host.memory);
     return unlessLate(this.#run, 'what a push changes', answer);

@@ -254,6 +254,7 @@ describe('a push that died and is not repeated', () => {
     number: 7,
     html_url: 'https://host.test/octo/hello/pull/7',
     state: 'open',
+    user: { id: 1, login: 'bot' },
     base: { ref: 'main' },
     head: {
       label: `bot:anon-${PR_HASH}`,

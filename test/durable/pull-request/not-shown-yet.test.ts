@@ -113,11 +113,13 @@ const head = (label: string) => ({ label, ref: 'x', user: null, repo: null });
 
 it('is shown where the host lists it, though it does not know it by its number', async () => {
   const record = await opened();
-  const pull = { number: record.number, html_url: record.url, state: 'open', base: { ref: 'main' } };
+  const user = { id: 1, login: 'bot' };
+  const pull = { number: record.number, html_url: record.url, state: 'open', user, base: { ref: 'main' } };
   const label = `bot:anon-${record.prHash}`;
   listed = [
     { ...pull, number: record.number + 1, head: head(label) },
     { ...pull, head: head('mallory:anon-1') },
+    { ...pull, user: { id: 2, login: 'mallory' }, head: head(label) },
   ];
   await runAlarm(record);
   expect([await isShown(record), published]).toEqual([false, 0]);

@@ -118,6 +118,20 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+it('is never recorded in another repository, whatever that is called', async () => {
+  const mine = newPullRequest();
+  await objectOf(mine).record(mine, { ...push('a'), repositoryId: 7 }, Date.now());
+  const renamed = { ...mine, repo: 'renamed', url: mine.url.replace('hello', 'renamed') };
+  await objectOf(mine).record(renamed, { ...push('b'), repositoryId: 7 }, Date.now());
+  const theirs = { ...mine, owner: 'mallory', url: mine.url.replace('octo', 'mallory') };
+  await expect(
+    runInDurableObject(objectOf(mine), (object) =>
+      object.record(theirs, { ...push('c'), repositoryId: 8 }, Date.now()),
+    ),
+  ).rejects.toThrow('another repository');
+  expect(await objectOf(mine).view()).toMatchObject({ owner: 'octo', repo: 'renamed', repositoryId: 7 });
+});
+
 describe('the outbox of a pull request', () => {
   it('publishes to the topic when one is opened, and tells what its push could not tell', async () => {
     const opened = newPullRequest();

@@ -276,3 +276,25 @@ describe('the form', exhaustive, () => {
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(theirs);
   });
 });
+
+it(
+  'a guess at a commit, on a branch of upstream, is told before work on it confirms it',
+  exhaustive,
+  async () => {
+    const { clone, upstream, first, update, tip } = await fixed();
+    const original = (await clone.git('rev-parse', 'HEAD')).trim();
+    // Who has made it out of guesses has the same commit.
+    await clone.git('push', '--quiet', upstream.path, 'HEAD:refs/heads/wip');
+    await clone.commit({ message: 'Two\n', files: { 'two.txt': 'two\n' } });
+    const lines = remoteLines(await update('preview'));
+    expect(lines.join('\n')).toContain(
+      `stands on ${original.slice(0, 12)}, which upstream has on its branch "wip"`,
+    );
+    await type({ clone }, lines, 'git fetch');
+    const pushed = await update();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(pushed.stderr).not.toContain('upstream has on its branch');
+    const parent = await gitIn(first.forkPath, 'rev-parse', `${tip()}~1`);
+    expect(parent.trim()).not.toBe(original);
+  },
+);

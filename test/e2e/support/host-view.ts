@@ -60,6 +60,9 @@ interface PullAnswer {
 /** No fork has these files. Git would start a program for each to find that out. */
 const NO_OTHER_FILES = ['-c', 'core.commitGraph=false', '-c', 'core.multiPackIndex=false'];
 
+/** With it, everybody but the bot signs in at the sandbox. */
+export const MAINTAINER_PASSWORD = 'maintainer-password';
+
 export class HostView {
   readonly #sandbox: WatchedHost;
   /** Requests that the host had received when nobody asked it any more. */
@@ -71,9 +74,19 @@ export class HostView {
 
   /** A REST call as the bot. */
   async call<T>(method: string, path: string, payload?: unknown): Promise<T> {
+    return this.#call(`token ${this.#sandbox.botToken}`, method, path, payload);
+  }
+
+  /** A REST call as anybody else who has an account. */
+  async callAs<T>(login: string, method: string, path: string, payload?: unknown): Promise<T> {
+    const credentials = Buffer.from(`${login}:${MAINTAINER_PASSWORD}`).toString('base64');
+    return this.#call(`Basic ${credentials}`, method, path, payload);
+  }
+
+  async #call<T>(authorization: string, method: string, path: string, payload: unknown): Promise<T> {
     const response = await fetch(this.#sandbox.apiUrl + path, {
       method,
-      headers: { authorization: `token ${this.#sandbox.botToken}`, [TEST_HEADER]: '1' },
+      headers: { authorization, [TEST_HEADER]: '1' },
       ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
     });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);

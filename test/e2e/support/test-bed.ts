@@ -19,7 +19,7 @@ import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { builtWorker } from './built-worker.ts';
-import { HostView } from './host-view.ts';
+import { HostView, MAINTAINER_PASSWORD } from './host-view.ts';
 import { Person } from './person.ts';
 import { type Leak, Tripwire } from './tripwire.ts';
 import { Upstream } from './upstream.ts';
@@ -148,6 +148,7 @@ export class TestBed {
     const sandbox = await startSandbox({
       capture: 'bodies',
       forkDelayMs,
+      maintainerPassword: MAINTAINER_PASSWORD,
       ...(callsAnHour && { callsAnHour }),
       ...(botScopes && { botScopes }),
       ...(now && { now }),

@@ -3,6 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import type { Oid } from '../../../src/git/objects/oid.ts';
+import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { PlaceQuestions } from '../../../src/push/judge/questions.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 
@@ -44,4 +45,16 @@ it('are done without if the host has them not, if they are larger, or if it is s
   expect(failed).toMatchObject({ objects: [], warnings: ['the bases of deltas could not be read'] });
   expect((await read(async () => null)).objects).toEqual([]);
   expect((await read(() => new Promise(() => {}), false)).objects).toEqual([]);
+});
+
+it('are not looked for among so many entries that their list would take much memory', async () => {
+  const questions = new PlaceQuestions({ host: { transport: {} } } as unknown as PushRun, REPOSITORY, 'bot');
+  const push = { commits: new PlannedCommits(), boundary: [OID], entryCount: 30_001 };
+  expect(
+    await questions.largeFiles(push, [], {
+      isInMemory: true,
+      byteLength: 1,
+      read: () => expect.unreachable(),
+    }),
+  ).toBeNull();
 });

@@ -1,8 +1,43 @@
 /** Rules for commits by others, which a rebase or a merge may have brought unnoticed. */
 import { type Finding, say, warn } from '../../../words/finding.ts';
 import { fullName } from '../../../words/repository-name.ts';
+import { shellWord } from '../../reply/commands.ts';
+import { shortName } from '../base-branch.ts';
 import type { Known } from '../known.ts';
 import { authorOf, commitsFrom, othersIn } from '../work.ts';
+
+/** Work that stands on upstream's commits, as far as this rule asks. */
+interface Standing {
+  readonly work: Pick<Known['work'], 'boundary'>;
+  readonly pushed: Pick<Known['pushed'], 'base'>;
+  readonly history: Pick<Known['history'], 'has' | 'branchesHolding'>;
+  readonly destination: { readonly born: Pick<Known['destination']['born'], 'repository' | 'defaultBranch'> };
+  readonly circumstances: { readonly settings: Pick<Known['circumstances']['settings'], 'remoteUrl'> };
+}
+
+/**
+ * Warns of work on a commit that upstream has on another branch alone. It is published as it is:
+ * who can push there may have made it out of a guess at a person's name, address and seconds, and
+ * would see the guess confirmed.
+ */
+export function otherBranch(known: Standing): Finding[] {
+  const { work, pushed, history, destination, circumstances } = known;
+  const { repository, defaultBranch } = destination.born;
+  const main = [pushed.base, defaultBranch];
+  for (const oid of work.boundary) {
+    if (main.some((branch) => history.has(branch.oid, oid))) continue;
+    const [branch] = history.branchesHolding(new Set([oid]));
+    if (branch === undefined) continue;
+    const remoteUrl = circumstances.settings.remoteUrl(repository);
+    return warn(
+      'other-branch',
+      `Your work stands on ${oid.slice(0, 12)}, which upstream has on its branch "${shortName(branch)}". It is published as it is.`,
+      'If you have made that commit, and have not published it there, somebody tests a guess at who you are. Then give it another id:',
+      `  git fetch ${remoteUrl} ${shellWord(shortName(pushed.base))} && git rebase --force-rebase FETCH_HEAD`,
+    );
+  }
+  return [];
+}
 
 /** The ref of a pull request at GitHub, Gitea and Forgejo. */
 const PULL_REF = /^refs\/pull\/(\d{1,10})\/head$/;

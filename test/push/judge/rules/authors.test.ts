@@ -1,7 +1,12 @@
 /** Commits by others, and of other pull requests. */
 import { expect, it, vi } from 'vitest';
 import type { Place } from '../../../../src/push/judge/questions.ts';
-import { borrowedCommits, droppedCommits, otherAuthors } from '../../../../src/push/judge/rules/authors.ts';
+import {
+  borrowedCommits,
+  droppedCommits,
+  otherAuthors,
+  otherBranch,
+} from '../../../../src/push/judge/rules/authors.ts';
 import { codesOf, knownPush } from '../../../support/known-push.ts';
 
 const ADA = { author: 'Ada <ada@x.example> 1 +0000' };
@@ -48,4 +53,31 @@ it('says that the host did not answer, and asks nothing about one author or a de
   expect(await borrowedCommits({ ...knownPush({ commits: [ADA] }), place })).toEqual([]);
   expect(await borrowedCommits(knownPush({ commits: [BOB, ADA] }))).toEqual([]);
   expect(advertised).not.toHaveBeenCalled();
+});
+
+it('warns of work on a commit that only another branch of upstream has', () => {
+  const [main, wip] = ['main', 'wip'].map((name) => ({ name: `refs/heads/${name}`, oid: name }));
+  const on = (boundary: string) =>
+    otherBranch({
+      work: { boundary: new Set([boundary]) },
+      pushed: { base: main! },
+      history: {
+        has: (tip, oid) => tip === 'main' && oid === 'on-main',
+        branchesHolding: (oids) => (oids.has('on-wip') ? [wip!] : []),
+      },
+      destination: { born: { repository: { owner: 'octo', name: 'hello' }, defaultBranch: main! } },
+      circumstances: { settings: { remoteUrl: () => 'https://veil.test/v1/gh/octo/hello' } },
+    });
+  expect([on('on-main'), on('unknown')]).toEqual([[], []]);
+  expect(on('on-wip')).toMatchObject([
+    {
+      severity: 'warn',
+      code: 'other-branch',
+      lines: [
+        expect.stringContaining('stands on on-wip, which upstream has on its branch "wip"'),
+        expect.stringContaining('somebody tests a guess'),
+        '  git fetch https://veil.test/v1/gh/octo/hello main && git rebase --force-rebase FETCH_HEAD',
+      ],
+    },
+  ]);
 });
