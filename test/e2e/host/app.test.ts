@@ -56,6 +56,8 @@ function optionsOf({ prHash, prKey }: Banner, what: string): string[] {
   return [what, `pr-hash=${prHash}`, `pr-key=${prKey}`].flatMap((option) => ['-o', option]);
 }
 
+const on = ({ owner, name }: Upstream, number: number) => ({ owner, repo: name, number });
+
 async function authorsOn({ fullName }: Upstream, number: number): Promise<string[]> {
   const path = `/repos/${fullName}/issues/${number}/comments`;
   const comments = await bed.host.call<{ user: { login: string } }[]>('GET', path);
@@ -252,7 +254,6 @@ describe('once maintainers', () => {
     const elsewhere = await contribute(bed);
     await elsewhere.clone.commit();
     const { banner, pull } = await expectAccepted(bed, elsewhere, await elsewhere.clone.push());
-    const on = ({ owner, name }: Upstream, number: number) => ({ owner, repo: name, number });
     const { maintainer, botLogin } = bed.sandbox;
     await bed.service.runScheduled();
     bed.sandbox.apps.uninstall(there.owner);
