@@ -4,6 +4,8 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import * as isomorphicGit from 'isomorphic-git';
 import { describe, expect, it } from 'vitest';
+import { TREES } from '../shapes/histories.ts';
+import { tell } from '../shapes/shape.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { gitIn, readObject } from '../support/objects.ts';
 import { useTestBed } from '../support/test-bed.ts';
@@ -34,6 +36,9 @@ describe('histories', exhaustive, () => {
     }
   });
 });
+
+// Never left out: a line of test/privacy.md leads to it.
+describe('trees that push-stored.test.ts has, too,', () => tell(TREES, bed));
 
 describe('trees', () => {
   it(
