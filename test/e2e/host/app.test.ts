@@ -8,6 +8,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { type Banner, remoteLines } from '../support/push-output.ts';
 import { comment, commentsOn, report, speak } from '../support/speak.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { topicTexts } from '../support/topic.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 
@@ -54,6 +55,8 @@ async function opened() {
 function optionsOf({ prHash, prKey }: Banner, what: string): string[] {
   return [what, `pr-hash=${prHash}`, `pr-key=${prKey}`].flatMap((option) => ['-o', option]);
 }
+
+const on = ({ owner, name }: Upstream, number: number) => ({ owner, repo: name, number });
 
 async function authorsOn({ fullName }: Upstream, number: number): Promise<string[]> {
   const path = `/repos/${fullName}/issues/${number}/comments`;
@@ -247,19 +250,19 @@ describe('once maintainers', () => {
   });
 
   it('have removed it and speak to the bot there, events elsewhere are still read', exhaustive, async () => {
-    const [there, elsewhere] = [await opened(), await opened()];
-    const at = ({ upstream: { owner, name }, number }: typeof there) => ({ owner, repo: name, number });
+    const there = await opened();
+    const elsewhere = await contribute(bed);
+    await elsewhere.clone.commit();
+    const { banner, pull } = await expectAccepted(bed, elsewhere, await elsewhere.clone.push());
     const { maintainer, botLogin } = bed.sandbox;
     await bed.service.runScheduled();
     bed.sandbox.apps.uninstall(there.owner);
-    maintainer.comment(at(there), `@${botLogin} stop`);
+    maintainer.comment(on(there.upstream, there.number), `@${botLogin} stop`);
     await bed.service.runScheduled();
-    maintainer.close(at(elsewhere));
+    maintainer.close(on(elsewhere.upstream, pull.number));
     await bed.service.runScheduled(Date.now() + 60_000);
-    const { html } = await new FormClient(bed.service.url, bed.person()).get(
-      `/v1/pr/${elsewhere.banner.prHash}`,
-    );
-    expect(html).toContain('Closed');
+    const told = async () => (await topicTexts(bed, banner.prHash)).join('\n');
+    await expect.poll(told).toContain('was closed:');
   });
 
   it('have suspended it, nothing new comes, until they allow it again', exhaustive, async () => {
