@@ -1,8 +1,8 @@
 /**
  * A verdict is data: pushes of every shape are published from its bytes alone, which are first read
  * back and compared with the verdict that would be published at once. So these shapes are told here
- * and, but for some trees, nowhere else. The tripwire searches the bytes, in which nothing tells who has pushed, and
- * when.
+ * and, but for some trees, nowhere else. The tripwire searches the bytes, in which nothing tells
+ * who has pushed, and when.
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
