@@ -115,16 +115,20 @@ const BOUND = [
 
 const MIGRATE = 'd1 migrations apply DB --remote --config=wrangler.deploy.json';
 
-it('npm run deploy, run again after a refused upload, finds what the first one has created', async () => {
-  const refused = { deploy: { stderr: 'no [code: 10021]', status: 1 } };
-  const first = await deploy({ ...FOUND, ...refused });
-  expect(first.code).toBe(1);
-  expect(first.stderr).toContain('run: npm run deploy');
-  const { calls, configs, code } = await deploy(FOUND);
-  expect(code).toBe(0);
-  expect(calls.filter((words) => words.includes(' create '))).toEqual([]);
-  expect(configs[0]?.kv_namespaces).toEqual(BOUND);
-});
+it(
+  'npm run deploy, run again after a refused upload, finds what the first one has created',
+  exhaustive,
+  async () => {
+    const refused = { deploy: { stderr: 'no [code: 10021]', status: 1 } };
+    const first = await deploy({ ...FOUND, ...refused });
+    expect(first.code).toBe(1);
+    expect(first.stderr).toContain('run: npm run deploy');
+    const { calls, configs, code } = await deploy(FOUND);
+    expect(code).toBe(0);
+    expect(calls.filter((words) => words.includes(' create '))).toEqual([]);
+    expect(configs[0]?.kv_namespaces).toEqual(BOUND);
+  },
+);
 
 describe('npm run deploy', exhaustive, () => {
   it('migrates a database that is there, and hands on a file of secrets', async () => {

@@ -43,12 +43,16 @@ function start(env: Record<string, string>): Program {
 const workerdOf = ({ child }: Program): number =>
   descendantsOf(child.pid as number).find((pid) => commandLineOf(pid).includes('workerd serve')) as number;
 
-it('npm start warns of a disk that has no room for all that pushes may take, and starts', async () => {
-  const port = String(await freePorts());
-  const program = start({ PORT: port, HOSTING_TOKEN: 'token', SPOOL_MB: '1000000', DELAYED_MB: '1000000' });
-  await untilPrinted(program, `GB free in ${stateDir}. Pushes may take SPOOL_MB and DELAYED_MB, `);
-  await untilPrinted(program, `:${port}`);
-});
+it(
+  'npm start warns of a disk that has no room for all that pushes may take, and starts',
+  exhaustive,
+  async () => {
+    const port = String(await freePorts());
+    const program = start({ PORT: port, HOSTING_TOKEN: 'token', SPOOL_MB: '1000000', DELAYED_MB: '1000000' });
+    await untilPrinted(program, `GB free in ${stateDir}. Pushes may take SPOOL_MB and DELAYED_MB, `);
+    await untilPrinted(program, `:${port}`);
+  },
+);
 
 const variables = async () => ({ PORT: String(await freePorts()), HOSTING_TOKEN: 'token' });
 

@@ -232,22 +232,26 @@ describe('where it is not', () => {
 });
 
 describe('once maintainers', () => {
-  it('have removed it, nothing new comes from anybody, and its author can still withdraw', async () => {
-    const { upstream, owner, clone, banner } = await opened();
-    bed.sandbox.apps.uninstall(owner);
-    const issue = await issueIn(upstream);
-    expect([issue.status, issue.body['error']]).toEqual([503, expect.stringMatching(DOUBTED)]);
-    await clone.commit();
-    expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(DOUBTED);
-    expect(await bed.host.workBranches(upstream)).toHaveLength(1);
-    // Ten minutes later the host says the same.
-    await bed.service.runScheduled(Date.now() + 11 * 60_000);
-    expect((await issueIn(upstream)).body['error']).toMatch(STOPPED);
-    expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(STOPPED);
-    // The branch is the account's, and a pull request ends with its branch.
-    expect(await clone.push(...optionsOf(banner, 'withdraw'))).toMatchObject({ code: 0 });
-    expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
-  });
+  it(
+    'have removed it, nothing new comes from anybody, and its author can still withdraw',
+    exhaustive,
+    async () => {
+      const { upstream, owner, clone, banner } = await opened();
+      bed.sandbox.apps.uninstall(owner);
+      const issue = await issueIn(upstream);
+      expect([issue.status, issue.body['error']]).toEqual([503, expect.stringMatching(DOUBTED)]);
+      await clone.commit();
+      expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(DOUBTED);
+      expect(await bed.host.workBranches(upstream)).toHaveLength(1);
+      // Ten minutes later the host says the same.
+      await bed.service.runScheduled(Date.now() + 11 * 60_000);
+      expect((await issueIn(upstream)).body['error']).toMatch(STOPPED);
+      expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(STOPPED);
+      // The branch is the account's, and a pull request ends with its branch.
+      expect(await clone.push(...optionsOf(banner, 'withdraw'))).toMatchObject({ code: 0 });
+      expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
+    },
+  );
 
   it('have removed it and speak to the bot there, events elsewhere are still read', exhaustive, async () => {
     const there = await opened();

@@ -95,7 +95,7 @@ describe('the first pull request in a repository', () => {
 });
 
 describe('INTRODUCE=never', () => {
-  it('posts nothing', async () => {
+  it('posts nothing', exhaustive, async () => {
     await bed.restart(undefined, { INTRODUCE: 'never' });
     const contribution = await contribute(bed);
     const opened = await open(contribution);

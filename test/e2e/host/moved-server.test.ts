@@ -113,7 +113,7 @@ describe('a repository that has moved to another server', () => {
     expect((await clone.tryGit('fetch', 'origin')).code).toBe(0);
   });
 
-  it('gets no push of a client that has seen its refs before, and says so in-band', async () => {
+  it('gets no push of a client that has seen its refs before, and says so in-band', exhaustive, async () => {
     const contribution = await withWork(bed);
     const { upstream } = contribution;
     bed.sandbox.faults.inject({
@@ -215,7 +215,7 @@ function answerGit(
 const typed = (type: string) => ({ ...PAGE_FOR_BROWSERS, headers: { 'content-type': type } });
 
 describe('a page for browsers in place of Git', () => {
-  it('is told of to whoever clones, fetches and pushes', async () => {
+  it('is told of to whoever clones, fetches and pushes', exhaustive, async () => {
     const contribution = await withWork(bed);
     const { upstream, clone, person } = contribution;
     answerGit(PAGE_FOR_BROWSERS);

@@ -65,7 +65,7 @@ describe('a token without the scope workflow', () => {
 });
 
 describe('an account that the host shows to nobody else', () => {
-  it('is told to the operator once, with what to do, while everything goes on', async () => {
+  it('is told to the operator once, with what to do, while everything goes on', exhaustive, async () => {
     const path = new RegExp(`/users/${bed.sandbox.botLogin}$`);
     bed.sandbox.faults.inject({ method: 'GET', path, times: 3, answer: { status: 404 } });
     for (let minute = 0; minute < 3; minute++) await bed.service.runScheduled();

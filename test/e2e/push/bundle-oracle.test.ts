@@ -94,7 +94,7 @@ async function publishesTheSame({ steps, args, delta }: Story): Promise<void> {
 /** Each run gets the same stories, and a failure is not made smaller until the time is over. */
 const SAME_STORIES = { seed: 1, endOnFailure: true };
 
-it('a bundle publishes what a push of the same work does', async () => {
+it('a bundle publishes what a push of the same work does', exhaustive, async () => {
   await fc.assert(fc.asyncProperty(story, publishesTheSame), { ...SAME_STORIES, numRuns: 3 });
 });
 

@@ -47,7 +47,7 @@ function changeList(stateDir: string, statement: string): void {
 describe('by default', () => {
   const bed = useOwnTestBed();
 
-  it('each commit of an open pull request is recognised, not only its last one', async () => {
+  it('each commit of an open pull request is recognised, not only its last one', exhaustive, async () => {
     const { clone, pull } = await withPullRequest(bed);
     await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
     await clone.commit();
@@ -165,29 +165,33 @@ describe('by default', () => {
     },
   );
 
-  it('the maintainers’ no is told, with the page that has their words, and so is what the bot has closed for others', async () => {
-    const { clone, upstream, pull, banner } = await withPullRequest(bed);
-    const thread = { owner: upstream.owner, repo: upstream.name, number: pull.number };
-    bed.sandbox.maintainer.comment(thread, 'Not wanted, sorry');
-    bed.sandbox.maintainer.close(thread);
-    await bed.service.runScheduled();
-    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
-    const preview = ['-o', 'preview', '-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:refs/heads/one'];
-    const [first = '', second] = remoteLines(await clone.push(...preview));
-    expect(first).toContain(`${pull.url} was closed on 20`);
-    expect(second).toBe('This would open a NEW pull request.');
-    const page = /read what was written: (\S+)$/.exec(first)?.[1] ?? '';
-    expect(await (await fetch(page)).text()).toContain('Not wanted, sorry');
-    // The command of the banner is what people run.
-    const pushed = await clone.push(...banner.command.split(' ').slice(2));
-    expect(withoutSecrets(pushed)[0]).toBe(first);
-    const { prUrl } = bannerOf(pushed);
-    expect(prUrl).not.toBe(pull.url);
-    const number = Number(prUrl.split('/').at(-1));
-    bed.sandbox.maintainer.close({ ...thread, number }, bed.sandbox.botLogin);
-    const after = await clone.push(...preview);
-    expect(remoteLines(after)[0]).toMatch(/\/pull\/\d+ was closed; /);
-  });
+  it(
+    'the maintainers’ no is told, with the page that has their words, and so is what the bot has closed for others',
+    exhaustive,
+    async () => {
+      const { clone, upstream, pull, banner } = await withPullRequest(bed);
+      const thread = { owner: upstream.owner, repo: upstream.name, number: pull.number };
+      bed.sandbox.maintainer.comment(thread, 'Not wanted, sorry');
+      bed.sandbox.maintainer.close(thread);
+      await bed.service.runScheduled();
+      await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+      const preview = ['-o', 'preview', '-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:refs/heads/one'];
+      const [first = '', second] = remoteLines(await clone.push(...preview));
+      expect(first).toContain(`${pull.url} was closed on 20`);
+      expect(second).toBe('This would open a NEW pull request.');
+      const page = /read what was written: (\S+)$/.exec(first)?.[1] ?? '';
+      expect(await (await fetch(page)).text()).toContain('Not wanted, sorry');
+      // The command of the banner is what people run.
+      const pushed = await clone.push(...banner.command.split(' ').slice(2));
+      expect(withoutSecrets(pushed)[0]).toBe(first);
+      const { prUrl } = bannerOf(pushed);
+      expect(prUrl).not.toBe(pull.url);
+      const number = Number(prUrl.split('/').at(-1));
+      bed.sandbox.maintainer.close({ ...thread, number }, bed.sandbox.botLogin);
+      const after = await clone.push(...preview);
+      expect(remoteLines(after)[0]).toMatch(/\/pull\/\d+ was closed; /);
+    },
+  );
 
   it(
     'a hash one letter off is asked about, and what is open is told, but once that a new one opens',

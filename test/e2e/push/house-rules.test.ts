@@ -123,32 +123,36 @@ it('a push costs at most one more call where there is a list', exhaustive, async
 const step = (action: string) =>
   `on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: ${action}@v1\n`;
 
-it('what its workflows and files check is told before, with one request of Git more', async () => {
-  const { upstream, clone } = await contribute(bed);
-  await upstream.grow({
-    files: {
-      '.github/workflows/title.yml': step('amannn/action-semantic-pull-request'),
-      '.github/workflows/changelog.yml': step('dangoslen/changelog-enforcer'),
-      '.github/workflows/large.yml': `${step('tim-actions/dco')}#${'x'.repeat(70_000)}`,
-      'AI_POLICY.md': 'No.\n',
-    },
-  });
-  await clone.commit({ message: 'Mend the door\n\nIt was open.\n' });
-  const preview = async (...options: string[]) =>
-    remoteLines(await clone.push(...options, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
-  const lines = await preview();
-  expect(lines).toContain(`The .github/workflows/title.yml of ${upstream.fullName} checks titles`);
-  expect(lines).toContain('asks each pull request to change CHANGELOG.md. Yours does not.');
-  expect(lines).toContain(`The AI_POLICY.md of ${upstream.fullName} has rules about AI.`);
-  expect(lines).not.toContain('large.yml');
-  const files = bed.host.requestsFor(upstream, 'GET', /\/contents/).map(({ path }) => path);
-  expect(files.filter((path) => /workflows|AI_POLICY|CONTRIBUTING/.test(path))).toEqual([]);
-  await clone.commit({ message: 'fix: Mend it\n\nNow.\n', files: { 'CHANGELOG.md': 'Mended.\n' } });
-  const fitting = await preview('-o', 'ai=none');
-  for (const words of ['checks titles', 'CHANGELOG.md. ', 'rules about AI'])
-    expect(fitting).not.toContain(words);
-  expect(await shown(upstream)).toContain('asks each pull request to change CHANGELOG.md.');
-});
+it(
+  'what its workflows and files check is told before, with one request of Git more',
+  exhaustive,
+  async () => {
+    const { upstream, clone } = await contribute(bed);
+    await upstream.grow({
+      files: {
+        '.github/workflows/title.yml': step('amannn/action-semantic-pull-request'),
+        '.github/workflows/changelog.yml': step('dangoslen/changelog-enforcer'),
+        '.github/workflows/large.yml': `${step('tim-actions/dco')}#${'x'.repeat(70_000)}`,
+        'AI_POLICY.md': 'No.\n',
+      },
+    });
+    await clone.commit({ message: 'Mend the door\n\nIt was open.\n' });
+    const preview = async (...options: string[]) =>
+      remoteLines(await clone.push(...options, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
+    const lines = await preview();
+    expect(lines).toContain(`The .github/workflows/title.yml of ${upstream.fullName} checks titles`);
+    expect(lines).toContain('asks each pull request to change CHANGELOG.md. Yours does not.');
+    expect(lines).toContain(`The AI_POLICY.md of ${upstream.fullName} has rules about AI.`);
+    expect(lines).not.toContain('large.yml');
+    const files = bed.host.requestsFor(upstream, 'GET', /\/contents/).map(({ path }) => path);
+    expect(files.filter((path) => /workflows|AI_POLICY|CONTRIBUTING/.test(path))).toEqual([]);
+    await clone.commit({ message: 'fix: Mend it\n\nNow.\n', files: { 'CHANGELOG.md': 'Mended.\n' } });
+    const fitting = await preview('-o', 'ai=none');
+    for (const words of ['checks titles', 'CHANGELOG.md. ', 'rules about AI'])
+      expect(fitting).not.toContain(words);
+    expect(await shown(upstream)).toContain('asks each pull request to change CHANGELOG.md.');
+  },
+);
 
 describe('a template for pull requests', () => {
   it('is told to a push without a description, and to no other', exhaustive, async () => {

@@ -263,7 +263,7 @@ async function expectSameTrees(numRuns: number): Promise<void> {
   expect(taken.byUs).toBeGreaterThan(taken.byGit / 2);
 }
 
-it('a patch becomes what git am makes of it, or is refused', () => expectSameTrees(3));
+it('a patch becomes what git am makes of it, or is refused', exhaustive, () => expectSameTrees(3));
 
 it('many patches do', exhaustive, () => expectSameTrees(25));
 

@@ -40,7 +40,7 @@ describe('an update', exhaustive, () => {
 });
 
 describe('two updates at once', () => {
-  it('end with one that wins, and one that is told to push again', async () => {
+  it('end with one that wins, and one that is told to push again', exhaustive, async () => {
     const { upstream, first, update } = await opened(bed);
     const clones = await Promise.all([1, 2].map(() => bed.person().copy(upstream)));
     await Promise.all(clones.map((clone) => clone.commit()));

@@ -61,7 +61,7 @@ describe.skipIf(SIGNING_KEY === '')('signed commits', () => {
   const verifiedOf = ({ upstream }: Contribution, pushed: GitRun): Promise<string[]> =>
     verified(upstream, bannerOf(pushed).branch);
 
-  it('are verified by Git, and keep their ids in an update', async () => {
+  it('are verified by Git, and keep their ids in an update', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
     await clone.commit({ message: 'One\n' });

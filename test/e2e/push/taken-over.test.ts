@@ -70,7 +70,7 @@ it('a pull request of somebody else with the same branch and number is not the r
   await expectStillTheirs(opened, own);
 });
 
-it('nor is one that proposes the bot’s own branch to a fork', async () => {
+it('nor is one that proposes the bot’s own branch to a fork', exhaustive, async () => {
   const opened = await openedOne(bed);
   const { headSha } = opened.first.pull;
   const own = await forkedBy(opened);

@@ -18,23 +18,27 @@ async function typeAll({ clone }: Pick<Contribution, 'clone'>, lines: readonly s
     await clone.person.mustRun('sh', clone.path, ['-c', line.trim()]);
 }
 
-it('an orphan is refused now, later and previewed, and the commands in the answer mend it', async () => {
-  const contribution = await contribute(bed);
-  const { clone, upstream } = contribution;
-  await clone.git('checkout', '--quiet', '--orphan', 'alone');
-  await clone.git('rm', '--quiet', '-rf', '.');
-  await clone.commit({ message: 'Alone\n', files: { 'alone.txt': 'alone\n' } });
-  const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
-  for (const options of [
-    ['-o', 'delay=1h'],
-    ['-o', 'preview'],
-  ])
-    await expectRefused(bed, upstream, await push(...options), REASON);
-  const lines = await expectRefused(bed, upstream, await push(), REASON);
-  expect(bed.host.requestsFor(upstream, 'POST', /\/forks$/)).toEqual([]);
-  await typeAll(contribution, lines);
-  await expectAccepted(bed, contribution, await push());
-});
+it(
+  'an orphan is refused now, later and previewed, and the commands in the answer mend it',
+  exhaustive,
+  async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.git('checkout', '--quiet', '--orphan', 'alone');
+    await clone.git('rm', '--quiet', '-rf', '.');
+    await clone.commit({ message: 'Alone\n', files: { 'alone.txt': 'alone\n' } });
+    const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
+    for (const options of [
+      ['-o', 'delay=1h'],
+      ['-o', 'preview'],
+    ])
+      await expectRefused(bed, upstream, await push(...options), REASON);
+    const lines = await expectRefused(bed, upstream, await push(), REASON);
+    expect(bed.host.requestsFor(upstream, 'POST', /\/forks$/)).toEqual([]);
+    await typeAll(contribution, lines);
+    await expectAccepted(bed, contribution, await push());
+  },
+);
 
 it(
   'work on the default branch is refused for a base with a history of its own, and taken for a branch',
