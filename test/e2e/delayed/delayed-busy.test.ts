@@ -77,8 +77,11 @@ describe('a push that the host does not take', exhaustive, () => {
 });
 
 describe('when a network has had its pull requests of an hour', exhaustive, () => {
+  // No earlier run, which is hours ahead, can still be at work there.
+  const full = useOwnTestBed();
+
   it('a push is refused without "wait", and waits with it', async () => {
-    const { upstream, clone } = await withCommit(bed);
+    const { upstream, clone } = await withCommit(full);
     const hashes: string[] = [];
     for (let count = 0; count < 5; count++) {
       await clone.commit({ message: `Number ${count}\n` });
@@ -92,9 +95,9 @@ describe('when a network has had its pull requests of an hour', exhaustive, () =
     const draft = await clone.push('-o', 'overwrite', '-o', 'draft', 'origin', 'HEAD:more');
     expect(draft.stderr).not.toContain('Add -o wait');
     const [prHash = ''] = hashes;
-    const { number, url } = (await bed.host.pulls(upstream)).find(({ head }) => head.includes(prHash))!;
-    bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number });
-    await bed.service.runScheduled();
+    const { number, url } = (await full.host.pulls(upstream)).find(({ head }) => head.includes(prHash))!;
+    full.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number });
+    await full.service.runScheduled();
     const ended = await clone.push('-o', `pr-hash=${prHash}`, 'origin', 'HEAD:more');
     expect(remoteLines(ended)).toContain(`${url} was closed, so this would open a NEW pull request.`);
     // What refuses a push that waits is told, as the limit does not.
@@ -103,12 +106,12 @@ describe('when a network has had its pull requests of an hour', exhaustive, () =
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
     // The hour is not over, whatever the clock of the cron trigger says. It says no more than that:
     // in two days, the push would end.
-    await bed.service.runScheduled(Date.now() + 12 * HOUR_MS);
-    const page = await pageOf(bed, name);
+    await full.service.runScheduled(Date.now() + 12 * HOUR_MS);
+    const page = await pageOf(full, name);
     expect(page).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
     // It has not begun, and gets the date of the moment at which it does.
     expect(page).not.toContain('may be public');
-    expect(await bed.host.pulls(upstream)).toHaveLength(5);
+    expect(await full.host.pulls(upstream)).toHaveLength(5);
   });
 });
 
