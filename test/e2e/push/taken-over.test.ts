@@ -25,6 +25,8 @@ async function copiedBy({ upstream, first }: Opened): Promise<Upstream> {
 
 /** A fork of upstream by mallory, which is in one network with the bot's. */
 async function forkedBy({ upstream }: Opened): Promise<Upstream> {
+  // Who owns something has an account.
+  await bed.createUpstream({ owner: MALLORY });
   await bed.host.callAs(MALLORY, 'POST', `/repos/${upstream.fullName}/forks`);
   const path = bed.sandbox.repositoryPath(MALLORY, upstream.name);
   const facts = { owner: MALLORY, name: upstream.name, defaultBranch: 'main', path };
