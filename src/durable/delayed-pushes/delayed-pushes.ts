@@ -127,7 +127,7 @@ export class DelayedPushes extends DurableObject<Env> {
     if (times !== null) await this.#endExpired(now, times);
     const { kv } = this.ctx.storage;
     const spacedUntil = kv.get<number>(SPACED_UNTIL) ?? 0;
-    const choice = choose(this.#rows.waiting(), { now, times, spacedUntil });
+    const choice = choose(this.#rows.waiting(), { now, leaseNow: Date.now(), times, spacedUntil });
     if (times !== null) this.#tellOfClock(choice.held, times, now);
     if (choice.picked.some(({ reason }) => reason === 'delay'))
       kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
@@ -287,8 +287,8 @@ export class DelayedPushes extends DurableObject<Env> {
   /** Ends what has waited for too long, by both clocks. */
   async #endExpired(now: number, times: HostTimes): Promise<void> {
     for (const stored of this.#rows.waiting('AND until <= ?', now)) {
-      if (isAtWork(stored, now) || !isOver(stored, now, times)) continue;
-      const row = withoutLostLease(stored, now);
+      if (isAtWork(stored, Date.now()) || !isOver(stored, now, times)) continue;
+      const row = withoutLostLease(stored, Date.now());
       await this.#end(row, 'expire', expired(row));
     }
   }

@@ -20,6 +20,8 @@ export type TimedPush = StagedPush<TimedStage>;
 interface Asked {
   /** By the service's clock. */
   readonly now: number;
+  /** By the clock of the object, which leases go by. */
+  readonly leaseNow: number;
   /** By the clocks of the hosts; null: none was asked. */
   readonly times: HostTimes | null;
   /** The moment from which the next one may be published that waits for a time. */
@@ -38,9 +40,11 @@ interface Choice {
 }
 
 /** Chooses the pushes to publish now. @param waiting all that wait */
-export function choose(waiting: readonly StagedPush[], { now, times, spacedUntil }: Asked): Choice {
-  const running = waiting.filter((push) => isAtWork(push, now));
-  const idle = waiting.filter((push) => !isAtWork(push, now)).map((push) => withoutLostLease(push, now));
+export function choose(waiting: readonly StagedPush[], { now, leaseNow, times, spacedUntil }: Asked): Choice {
+  const running = waiting.filter((push) => isAtWork(push, leaseNow));
+  const idle = waiting
+    .filter((push) => !isAtWork(push, leaseNow))
+    .map((push) => withoutLostLease(push, leaseNow));
   const timed = idle.filter(isTimed);
   const ripe = timed.filter((push) => isRipe(push, now));
   const due = ripe.filter((push) => isRipeThere(push, times));

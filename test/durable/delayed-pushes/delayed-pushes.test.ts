@@ -112,6 +112,14 @@ describe('a delayed push', () => {
     expect(await object().view('a')).toMatchObject({ isBeingPublished: true });
   });
 
+  it('is left to whoever publishes it by a run whose clock is hours ahead', async () => {
+    await kept('a');
+    const lease = await leased('a');
+    const ahead = Date.now() + 6 * HOUR_MS;
+    expect((await object().claim(ahead, { gh: ahead })).leases).toEqual([]);
+    expect(await object().renew(lease)).toBe(true);
+  });
+
   it('is told to a run that comes before it is due, so that it is published at its own second', async () => {
     await kept('a');
     await kept('b', { push: 'other', dueAt: Date.now() + HOUR_MS + 30_000 });
