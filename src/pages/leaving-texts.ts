@@ -5,6 +5,7 @@
 import { decodeEscaped, encodeEscaped, utf8 } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';
 import { withIds } from '../git/objects/planned-commits.ts';
+import { branchName } from '../git/wire/ref-advertisement.ts';
 import type { KeptPush } from '../push/delay/kept-push.ts';
 import { namedText, statedText, UNKNOWN_IDS, wholeText } from '../text/pull-request-text.ts';
 
@@ -42,7 +43,7 @@ export function textsLeaving(
   return {
     repository: target,
     /** The branch to merge into. */
-    base: base.name.slice('refs/heads/'.length),
+    base: branchName(base),
     /** The hash of the pull request to update; null if the push opens one. */
     updates: prHash,
     isDraft: isDraft && prHash === null,

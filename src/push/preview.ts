@@ -4,6 +4,7 @@
 import { AnonymousCommits, type DateOf } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { outgoingBytes } from '../git/pack/outgoing-pack.ts';
+import { branchName } from '../git/wire/ref-advertisement.ts';
 import { namedText, textOf, wholeText } from '../text/pull-request-text.ts';
 import { changesText } from '../text/commit-changes.ts';
 import { linesOf } from '../words/finding.ts';
@@ -100,7 +101,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `${refusal === null ? 'This push' : `${passes}, it`} would ${isUpdate(push) ? 'update' : 'open'} ${which}:`,
     '',
     `  Repository:  ${fullName(push.repository)}`,
-    `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
+    `  Base:        ${branchName(push.base)}`,
     `  Title:       ${title ?? KEPT}`,
     `  Description:${body === '' ? ' (none)' : body === null ? ` ${KEPT}` : ''}`,
     ...indented(body ?? ''),
