@@ -20,7 +20,17 @@ import {
 } from './conversation.ts';
 import FOLLOWING_HTML from './fragments/following.html';
 import WITHDRAWAL_HTML from './fragments/withdrawal.html';
-import { card, dotted, filled, folded, hostLine, type Html, OPENED_EARLY, type Page, visibleText } from './layout.ts';
+import {
+  card,
+  dotted,
+  filled,
+  folded,
+  hostLine,
+  type Html,
+  OPENED_EARLY,
+  type Page,
+  visibleText,
+} from './layout.ts';
 import { CHANGE_FORM, FILE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from './remote-paths.ts';
 
 interface PullRequestPage {
