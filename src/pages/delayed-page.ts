@@ -110,9 +110,10 @@ export function delayedText({ view, prKey, origin, problem }: ShownPush): string
   const { name, state, waitsForReview, isBeingPublished, published } = view;
   const lines = [...(problem === null ? [] : [problem, '']), standingOf(view).word, ...sentences(view)];
   if (published !== null) {
-    lines.push('', `Page:     ${origin}${pullRequestPath(published.prHash)}`, `PR hash:  ${published.prHash}`);
+    const { url, prHash } = published;
+    lines.push('', `Page:     ${origin}${pullRequestPath(prHash)}`, `PR hash:  ${prHash}`);
     if (prKey !== null) lines.push(`PR key:   ${prKey}`);
-    lines.push(`PR URL:   ${published.url}`, OPENED_EARLY);
+    lines.push(`PR URL:   ${url}`, OPENED_EARLY);
   }
   const command = (what: string, action: DelayedAction) =>
     lines.push('', `${what}:`, `  curl -d action=${action} ${origin}${delayedPath(name)}`);

@@ -67,7 +67,7 @@ it('says of every section whether what it stores has changed since 1.0.0', () =>
   const both = [...places].filter((place) =>
     [changed, unchanged].every((text) => new RegExp(String.raw`\b${place}\b`).test(text)),
   );
-  expect(both.map((place) => `docs/storage.md, last line: leave out ${place}, which has changed`)).toEqual([]);
+  expect(both.map((place) => `docs/storage.md, last line: leave out ${place}, which changed`)).toEqual([]);
 });
 
 it('says what to write', () => {
