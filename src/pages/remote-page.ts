@@ -49,7 +49,7 @@ interface RemotePage {
   readonly remoteBase: string;
   /** The repository's path at this service: `gh/owner/repo`. */
   readonly path: string;
-  /** Undefined, like `isSuspended`, if the service could not find out. */
+  /** The rules of the repository. Like `isSuspended`, undefined if nobody could find out. */
   readonly policy: Policy | undefined;
   /** The repository's address at the code host. */
   readonly hostUrl: string;
