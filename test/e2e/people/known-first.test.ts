@@ -39,6 +39,18 @@ it('a repository that accepts nothing, or not everything, says so before a lette
   ]);
 });
 
+it('an invalid policy, and a list that denounces the bot, are told before a letter is typed, too', async () => {
+  const invalid = await formsOf(await withIssue({ '.gitveil.yml': 'acept: true\n' }));
+  expect(invalid.map(hasFields)).toEqual([false, false, false]);
+  for (const form of invalid) expect(wordsOf(form)).toContain('(did you mean accept?)');
+  const list = { 'VOUCHED.td': `-${bed.sandbox.botLogin} sends spam\n` };
+  const [, , change] = await formsOf(await withIssue(list));
+  expect(change && [hasFields(change), wordsOf(change)]).toEqual([
+    false,
+    expect.stringContaining('its VOUCHED.td denounces it'),
+  ]);
+});
+
 it.each(['/new-issue', '/send-file', '/reply', '/reply?to=12'])(
   'a repository that does not exist is said to be missing, and nothing else: %s',
   async (path) => {
