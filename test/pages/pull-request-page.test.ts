@@ -126,7 +126,9 @@ const DISCUSSED = {
 };
 
 it('names its address at the code host last, and says what opening it early tells there', () => {
-  const lines = pullRequestPageText({ ...PAGE, pullRequest: OPEN }).trimEnd().split('\n');
+  const lines = pullRequestPageText({ ...PAGE, pullRequest: OPEN })
+    .trimEnd()
+    .split('\n');
   expect(lines.findIndex((line) => line.endsWith(OPEN.url))).toBe(lines.length - 2);
   expect(lines.slice(-2)).toEqual([
     `At the code host: ${OPEN.url}`,
