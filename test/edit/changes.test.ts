@@ -99,8 +99,10 @@ async function changes({
   });
   entries.push(...more);
   const asked: string[] = [];
+  let requests = 0;
   const read: ReadObjects = async ({ wants }, maxBytes) => {
     asked.push(...wants);
+    requests += 1;
     const found = wants.map((oid): KeptObject => {
       const commit = commitsUpstream.get(oid);
       if (commit !== undefined) return { oid, type: 'commit', content: commit };
@@ -128,7 +130,7 @@ async function changes({
     differ,
   );
   expect(memory.bytes).toBe(0);
-  return { ...answer, asked, texts: textsOf(answer), workedBytes: memory.workedBytes };
+  return { ...answer, asked, requests, texts: textsOf(answer), workedBytes: memory.workedBytes };
 }
 
 /** `changed a.txt: -old +new` */
@@ -423,5 +425,26 @@ describe('the changes of a push', () => {
     expect(gaps).toEqual([
       'Upstream’s folder /huge/ is too large to be compared. Only new content is shown of it.',
     ]);
+  });
+
+  it('ask the host a bounded number of times, however deep its folders are', async () => {
+    const nested = (text: string) => Array.from({ length: 400 }).reduce<Folder>((d) => ({ d }), { a: text });
+    const { requests, gaps } = await changes({ old: nested('old\n'), now: nested('new\n') });
+    expect(requests).toBeLessThan(70);
+    expect(gaps.join()).toContain('is too large to be compared');
+  });
+
+  it('ask the host a bounded number of times, however often its folders are too large together', async () => {
+    const names = Array.from({ length: 90 }, (_, at) => `${10_000 + at}`.repeat(600));
+    const large = (text: string): Folder => Object.fromEntries(names.map((name) => [name, text]));
+    const level = (below: Folder, of: (text: string) => Folder): Folder =>
+      Object.fromEntries([['a', below], ...Array.from({ length: 20 }, (_, at) => [`f${at}`, of(`${at}`)])]);
+    const nested = (of: (text: string) => Folder) =>
+      Array.from({ length: 4 }).reduce<Folder>(
+        (below, _, at) => level(below, (text) => of(`${at} ${text}`)),
+        {},
+      );
+    const { requests } = await changes({ old: nested(large), now: nested((text) => ({ b: text })) });
+    expect(requests).toBeLessThan(70);
   });
 });
