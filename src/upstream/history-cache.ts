@@ -36,12 +36,14 @@ const weightOf = ({ tips, newestFirst, boundary, conventions }: HistoryListing):
 const memory = new Recent<HistoryListing>({ most: MAX_WEIGHT, weightOf });
 
 const HOUR_MS = 60 * 60 * 1000;
+/** Minimum weight of a listing in KV, where each entry costs a write, or 4 KiB of a disk. */
+const LEAST_STORED = 100;
 /**
  * Weight of the listings that this isolate has put into KV in an hour. Anyone can cause thousands,
  * and KV keeps each for a week, so those above MAX_WEIGHT are only in memory.
  */
-const stored = { hour: 0, weight: 0 };
-onForget(() => Object.assign(stored, { weight: 0 }));
+const putIntoKv = { hour: 0, weight: 0 };
+onForget(() => Object.assign(putIntoKv, { weight: 0 }));
 
 /** Caches listings in memory and in KV. If KV fails, the history is listed again. */
 export class HistoryCache {
@@ -78,9 +80,9 @@ export class HistoryCache {
 /** Counts a listing, and tells if it may be put into KV in this hour. */
 function mayBeStored(listing: HistoryListing, now: number): boolean {
   const hour = Math.floor(now / HOUR_MS);
-  if (hour !== stored.hour) Object.assign(stored, { hour, weight: 0 });
-  if (stored.weight >= MAX_WEIGHT) return false;
-  stored.weight += weightOf(listing);
+  if (hour !== putIntoKv.hour) Object.assign(putIntoKv, { hour, weight: 0 });
+  if (putIntoKv.weight >= MAX_WEIGHT) return false;
+  putIntoKv.weight += Math.max(LEAST_STORED, weightOf(listing));
   return true;
 }
 

@@ -428,8 +428,10 @@ describe('the changes of a push', () => {
   });
 
   it('ask the host a bounded number of times, however deep its folders are', async () => {
-    const nested = (text: string) => Array.from({ length: 400 }).reduce<Folder>((d) => ({ d }), { a: text });
-    const { requests, gaps } = await changes({ old: nested('old\n'), now: nested('new\n') });
+    const [old = {}, now = {}] = ['old\n', 'new\n'].map((text) =>
+      Array.from({ length: 400 }).reduce<Folder>((d) => ({ d }), { a: text }),
+    );
+    const { requests, gaps } = await changes({ old, now });
     expect(requests).toBeLessThan(70);
     expect(gaps.join()).toContain('is too large to be compared');
   });
@@ -437,14 +439,13 @@ describe('the changes of a push', () => {
   it('ask the host a bounded number of times, however often its folders are too large together', async () => {
     const names = Array.from({ length: 90 }, (_, at) => `${10_000 + at}`.repeat(600));
     const large = (text: string): Folder => Object.fromEntries(names.map((name) => [name, text]));
-    const level = (below: Folder, of: (text: string) => Folder): Folder =>
-      Object.fromEntries([['a', below], ...Array.from({ length: 20 }, (_, at) => [`f${at}`, of(`${at}`)])]);
-    const nested = (of: (text: string) => Folder) =>
-      Array.from({ length: 4 }).reduce<Folder>(
-        (below, _, at) => level(below, (text) => of(`${at} ${text}`)),
-        {},
-      );
-    const { requests } = await changes({ old: nested(large), now: nested((text) => ({ b: text })) });
+    const [old = {}, now = {}] = [large, (text: string): Folder => ({ b: text })].map((folder) =>
+      Array.from({ length: 4 }, (_, level) => level).reduce<Folder>((a, level) => {
+        const folders = Array.from({ length: 20 }, (_, at) => [`f${at}`, folder(`${level} ${at}`)]);
+        return { a, ...Object.fromEntries(folders) };
+      }, {}),
+    );
+    const { requests } = await changes({ old, now });
     expect(requests).toBeLessThan(70);
   });
 });

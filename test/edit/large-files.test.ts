@@ -11,13 +11,14 @@ import { filesOnly } from '../support/stored-pack.ts';
 
 const LARGE = Buffer.alloc(MAX_OBJECT_BYTES + 1);
 
+const entry = (name: string, content: Buffer) => ({
+  name: Buffer.from(name),
+  mode: '100644',
+  oid: oidOf('blob', content),
+});
+
 /** A folder of so many small files, and of one that says which commit it is of. */
 function folderOf(files: number, commit: number, isWithLarge: boolean): Buffer {
-  const entry = (name: string, content: Buffer) => ({
-    name: Buffer.from(name),
-    mode: '100644',
-    oid: oidOf('blob', content),
-  });
   const small = entry('', Buffer.from('small'));
   return Buffer.from(
     encodeTree([
