@@ -59,9 +59,18 @@ const pull = (number: number, ref = 'anon-1', login = 'bot', user: object | null
   head: { label: `${login}:${ref}`, ref, user: { login }, repo: null },
 });
 
-/** A host that answers 404 to a deletion. @param looked what it answers to whoever looks then. */
-const deleting = (looked: Response) =>
-  opened(({ method }) => (method === 'DELETE' ? json(404, { message: 'Not Found' }) : looked));
+const NOT_FOUND = () => json(404, { message: 'Not Found' });
+
+/**
+ * A host that answers 404 to a deletion.
+ * @param looked what it answers to whoever looks then.
+ * @param repository what it answers to whoever looks for the repository.
+ */
+const deleting = (looked: Response, repository = json(200, repositoryAnswer('hello'))) =>
+  opened(({ method, path }) => {
+    if (method === 'DELETE') return NOT_FOUND();
+    return path === '/repos/octo/hello' ? repository : looked;
+  });
 
 describe('a comment that the host does not find when it is to be deleted', () => {
   it('is asked for, and may still be there', async () => {
@@ -70,9 +79,14 @@ describe('a comment that the host does not find when it is to be deleted', () =>
   });
 
   it('is gone if it is not found then, either', async () => {
-    const { http, threads } = deleting(json(404, { message: 'Not Found' }));
+    const { http, threads } = deleting(NOT_FOUND());
     await threads.deleteComment(OLD, 3, null);
-    expect(http.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
+    expect(http.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET', 'GET']);
+  });
+
+  it('may come back if its repository is not found, either', async () => {
+    const { threads } = deleting(NOT_FOUND(), NOT_FOUND());
+    await expect(threads.deleteComment(OLD, 3, null)).rejects.toMatchObject({ code: 'missing' });
   });
 });
 

@@ -34,8 +34,11 @@ const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
 
 /** The shortest pause after a failure that concerns all pushes. */
 const FULL_MS = 60_000;
-/** Failures after which a host is believed that says that something is missing. */
-const MOST_MISSING = 6;
+/**
+ * Failures after which a host is believed that says that something is missing: by their pauses,
+ * after 85 minutes, as a repository may be private for a while.
+ */
+const MOST_MISSING = 10;
 
 interface Releasing extends Pick<Publication, 'slot'>, ReleasedRow {
   readonly spool: StoredEntries;
