@@ -212,6 +212,23 @@ describe('a fork', () => {
     const { github } = opened(() => json(202, answer));
     await expect(github.fork(FORKED)).rejects.toMatchObject({ code: 'refused' });
   });
+
+  const root = (login: string) => ({ ...repositoryAnswer('hello'), id: FORKED.networkId, owner: { login } });
+  const rootOf = (login: string) =>
+    opened(({ path }) => (path === '/user' ? json(200, BOT) : json(202, root(login)))).github;
+
+  it('that became the root, because the repository above was deleted, is taken if it is the bot’s', async () => {
+    expect(await rootOf('bot').fork(FORKED)).toEqual(FORK);
+    await expect(rootOf('mona').fork(FORKED)).rejects.toMatchObject({ code: 'refused' });
+  });
+
+  it('that is the repository itself is not taken', async () => {
+    const { github } = opened(({ path }) =>
+      path === '/user' ? json(200, BOT) : json(202, { ...root('bot'), id: FORKED.id }),
+    );
+    const alone = { ...FORKED, networkId: FORKED.id };
+    await expect(github.fork(alone)).rejects.toMatchObject({ code: 'refused' });
+  });
 });
 
 describe('a branch of the fork', () => {
