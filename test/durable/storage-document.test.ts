@@ -28,7 +28,7 @@ async function makeTables(): Promise<void> {
   await identityOf(bindings, 'ab000001').report('reporter', 'site');
   await spoolOf(bindings, 'attempt').write('attempt', 0, new ArrayBuffer(1));
   const pullRequest = pullRequestOf(bindings, PULL_REQUEST.prHash);
-  await feedOf(bindings, 'gh').noteInstalled({ key: 'gh', app: 17 }, { owner: 'octo', name: 'hello' }, true);
+  await feedOf(bindings, 'gh').noteInstalled({ key: 'gh', app: 17 }, { owner: 'octo', name: 'hello' }, 5);
   const dates = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
   const later = Date.now() + 60 * 60 * 1000;
   await pullRequest.record(PULL_REQUEST, { tip: 'a', dates, lease: null }, later);
