@@ -26,9 +26,8 @@ import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { lookUp } from '../request/limits.ts';
-import { isEmbedded } from '../request/payload.ts';
 import { knownPolicy } from '../request/reading.ts';
-import { scopeOf } from '../request/scope.ts';
+import { isForOtherSite } from '../request/scope.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { answer, as, asError, asJson, described, HTML, TEXT } from '../description.ts';
 
@@ -151,7 +150,7 @@ async function readAtHost(
 ): Promise<readonly [ShownConversation, KnownPolicy]> {
   const host = hostWithKey(c.var.config, key);
   if (host === undefined) return [NOT_CONNECTED, null];
-  if (scopeOf(c).isForeign && isEmbedded(c.req.raw)) return [NOT_FOR_OTHERS, undefined];
+  if (isForOtherSite(c)) return [NOT_FOR_OTHERS, undefined];
   const repository = { owner, name };
   return Promise.all([conversationOf(c, host, repository, number), policyOf(c, host, repository)]);
 }
