@@ -38,7 +38,8 @@ export async function nowOrLater(
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
   const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, updated, compared, slot };
+  const changes = async () => updated;
+  const publication = { push, spool: pack.spool, pushHash, claim, changes, compared, slot };
   try {
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.
@@ -65,9 +66,10 @@ export async function publishedNow(
   run: PushRun,
   { options, taken }: Received,
   entered: Entered,
+  { updated }: JudgedPush,
 ): Promise<BannerFacts> {
   const { settings } = run;
-  const { push, slot, updated } = entered.publication;
+  const { push, slot } = entered.publication;
   try {
     const published = await publish(run, entered);
     const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;

@@ -13,7 +13,7 @@ import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { Conventions } from '../../git/search/conventions.ts';
 import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { ErrorPacket } from '../../git/wire/pkt-line.ts';
-import { ProtocolError } from '../../git/wire/protocol-error.ts';
+import { ProtocolError, tooLarge } from '../../git/wire/protocol-error.ts';
 import { readFetchSections } from '../../git/wire/protocol-v2.ts';
 import { readReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
@@ -27,6 +27,10 @@ const MAX_LISTED_BYTES = 18 * 1024 * 1024;
  * parents.
  */
 const LISTED_COMMIT_BYTES = 160;
+/**
+ * Maximum number of ids in one listing. A commit may name thousands of parents that are not listed.
+ */
+const MAX_LISTED_IDS = 100_000;
 /** Memory that is claimed before each packet: more than its commits usually take. */
 const LISTING_ROOM_BYTES = 512 * 1024;
 /** Maximum number of bases in a listing that come after their deltas. Git sends few if any. */
@@ -111,6 +115,7 @@ export async function readHistory(
     onKept: ({ type, oid, content }) => {
       if (type !== 'commit') return;
       commits.add({ oid, ...parseHistory(content) });
+      if (commits.idCount > MAX_LISTED_IDS) throw tooLarge('The code host listed too many parents.');
       conventions.add(content);
     },
   });
