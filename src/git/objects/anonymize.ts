@@ -107,11 +107,6 @@ export class AnonymousCommits {
     if (signature !== null) this.#signatures.push(signature);
   }
 
-  /** The number of commits in the push. `idOf` takes numbers below it. */
-  get length(): number {
-    return this.#commits.length;
-  }
-
   /** The number of Git objects, which is lower if commits differed only in author and date. */
   get objectCount(): number {
     return this.#ids.size;
