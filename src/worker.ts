@@ -9,6 +9,7 @@ import type { AppEnv, Env } from './env.ts';
 import { loggerOf } from './log.ts';
 import { measure } from './routes/middleware/measure.ts';
 import { crossOrigin, onionLocation, securityHeaders } from './routes/middleware/browser-headers.ts';
+import { refusePrefetch } from './routes/middleware/prefetch.ts';
 import { admin } from './routes/moderation/admin.ts';
 import { delayedReview } from './routes/moderation/delayed.ts';
 import { appeals } from './routes/moderation/appeals.ts';
@@ -62,6 +63,7 @@ app.use(async (c, next) => {
   return next();
 });
 
+app.use(refusePrefetch);
 app.use(onionLocation);
 app.use(fewOpenBodies);
 app.route('/', crossOrigin);

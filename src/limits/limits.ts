@@ -58,8 +58,14 @@ export const FIXED_TRIES = {
   prefixAdmin: [{ most: 40, withinMs: MINUTE_MS }],
   /** The contract's. Each rollback costs the code host many requests. */
   rollback: [{ most: 5, withinMs: MINUTE_MS }],
-  /** Those of pages of other sites. They count in all other limits, too. */
+  /** Pushes and posts of pages of other sites. They count in all other limits, too. */
   foreign: [FOREIGN_ORIGINS],
+  /**
+   * Discoveries of those pages, and their look-ups of unknown hashes: one a second each. They count
+   * in no limit of the network, which they would use up, and from which they would read how often
+   * and when the network asks.
+   */
+  foreignReads: [{ most: 60, withinMs: MINUTE_MS }],
 } as const satisfies Record<string, readonly Limit[]>;
 
 /**
@@ -140,7 +146,7 @@ const countedFor = (name: TriedName) =>
 
 /** True if all networks of an IPv6 /48 are counted together. */
 export function isOfPrefix(name: TriedName): boolean {
-  return name === 'prefixAdmin' || countedFor(name) === PREFIX;
+  return name === 'prefixAdmin' || name === 'foreignReads' || countedFor(name) === PREFIX;
 }
 
 /** True if each network has its own number, and those of an IPv6 /48 some more together. */

@@ -49,7 +49,11 @@ const SCARCE_PART = 1 / 5;
 /** Clients over a limit, by the name of the limit and the client's key. */
 const overLimit = new Recent<WindowEnding & Pick<TriedWait, 'wider'>>({ most: 10_000 });
 const calls: ClientHits = new Recent({ most: 10_000 });
-const misses: ClientHits = new Recent({ most: 10_000 });
+/** Look-ups that found nothing, by the limit in which they count. */
+const misses: Readonly<Record<'lookUps' | 'foreignReads', ClientHits>> = {
+  lookUps: new Recent({ most: 10_000 }),
+  foreignReads: new Recent({ most: 10_000 }),
+};
 /** The operator's requests that no window could count. */
 const uncounted: ClientHits = new Recent({ most: 10_000 });
 /** The number of calls of each client that its window was not told of. */
@@ -123,11 +127,11 @@ export class TryLimits {
   }
 
   /** Counts a look-up that found nothing, in memory: it must leave no row. Never rejects. */
-  countMiss(): Promise<TriedWait> {
+  countMiss(name: keyof typeof misses): Promise<TriedWait> {
     return this.#orPass(async () => {
-      const own = { key: await this.#key('lookUps'), limits: this.of('lookUps') };
-      const wait = hitBoth(own, await this.#wider('lookUps'), misses, Date.now());
-      return this.remember('lookUps', wait);
+      const own = { key: await this.#key(name), limits: this.of(name) };
+      const wait = hitBoth(own, await this.#wider(name), misses[name], Date.now());
+      return this.remember(name, wait);
     });
   }
 

@@ -7,7 +7,7 @@ import { hostNameOf, recordName } from '../config/hosts.ts';
 import { limitText } from '../config/values.ts';
 import { accountOf } from '../host-access.ts';
 import { readsPauseMs } from '../host/account/account-budget.ts';
-import { FOREIGN_ORIGINS, OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
+import { FIXED_TRIES, FOREIGN_ORIGINS, OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { CreationLimits } from '../limits/port.ts';
 import { TryLimits } from '../limits/tries.ts';
 import { type Limit, toldMs, type TriedWait, type Wait } from '../limits/sliding-window.ts';
@@ -52,6 +52,12 @@ export function creationLimitsOf(
  */
 export const FOREIGN_WAIT_MS = 75 * 60_000;
 export const FOREIGN_WORDS = `Pages of other sites have ${FOREIGN_ORIGINS.most} pushes and posts an hour for your network, all together.`;
+
+/** Says the same of what such pages read, of which the network's own counts apart. */
+export function tooManyForeign(wait: Wait): string {
+  const limit = limitText(FIXED_TRIES.foreignReads);
+  return `too many reads by pages of other sites in your network: at most ${limit}; try again in ${waitText(wait)}`;
+}
 
 /** Says `too many pushes from your network: at most 60 in 1m; try again in about a minute`. */
 export function tooMany(config: Config, name: OpenLimitName, wait: TriedWait): string {

@@ -1,6 +1,6 @@
 /**
  * A form on a maintainer's own site, as docs/maintainers.md has it: it leads to the form of the
- * service, filled in, and posts nothing.
+ * service, filled in, and posts nothing. And what any other site can have a browser load.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,8 +26,8 @@ async function openForm(page: Page, index: number, repository: string): Promise<
   expect(await page.evaluate('origin')).toBe('null');
 }
 
-describeInBrowser('a form on another site', () => {
-  it('leads to that of an issue', exhaustive, async () => {
+describeInBrowser('another site', () => {
+  it('leads with a form to that of an issue', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const page = await chromium.newPage({ ...browserOf(bed), javaScriptEnabled: true });
     await openForm(page, 0, upstream.fullName);
@@ -43,7 +43,7 @@ describeInBrowser('a form on another site', () => {
     await heading(page, 'Preview of the issue');
   });
 
-  it('leads to that of a change', exhaustive, async () => {
+  it('leads with a form to that of a change', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'guide.md': 'one\n' } });
     const page = await chromium.newPage({ ...browserOf(bed), javaScriptEnabled: true });
@@ -58,5 +58,21 @@ describeInBrowser('a form on another site', () => {
     await press(page, 'See what becomes public');
     await heading(page, 'What becomes public');
     expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('has nothing loaded before somebody follows its link', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+    const page = await chromium.newPage({ ...browserOf(bed), javaScriptEnabled: true });
+    const form = `${bed.service.url}/v1/gh/${upstream.fullName}/reply?to=1`;
+    const rules = { prefetch: [{ source: 'list', urls: [form], eagerness: 'immediate' }] };
+    const script = `<script type="speculationrules">${JSON.stringify(rules)}</script>`;
+    const before = bed.host.requests.length;
+    const ahead = page.waitForResponse(form);
+    await page.goto(`data:text/html,${encodeURIComponent(`${script}<a href="${form}">Reply</a>`)}`);
+    expect((await ahead).status()).toBe(503);
+    expect(bed.host.requests.slice(before)).toEqual([]);
+    await page.getByRole('link', { name: 'Reply' }).click();
+    await heading(page, 'Reply to #1');
   });
 });

@@ -63,6 +63,11 @@ it('says of every section whether what it stores has changed since 1.0.0', () =>
   const places = new Set(documented().map(({ place }) => place));
   const missing = [...places].filter((place) => !new RegExp(String.raw`\b${place}\b`).test(changes));
   expect(missing.map((place) => `docs/storage.md, section Changes: name ${place}`)).toEqual([]);
+  const [changed = '', unchanged = ''] = changes.split('\nAs in 1.0.0:');
+  const both = [...places].filter((place) =>
+    [changed, unchanged].every((text) => new RegExp(String.raw`\b${place}\b`).test(text)),
+  );
+  expect(both.map((place) => `docs/storage.md, last line: leave out ${place}, which changed`)).toEqual([]);
 });
 
 it('says what to write', () => {

@@ -1,7 +1,7 @@
 /**
- * A page of another site, which somebody has open, may push and post in their browser, as a Git
- * client there does. But it must not read from the answers what the person has had of their limits,
- * nor whether an id is one that they have pushed.
+ * A page of another site, which somebody has open, may clone, push and post in their browser, as a
+ * Git client there does. But it must not read from the answers what the person has had of their
+ * limits, nor whether an id is one that they have pushed.
  */
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -146,6 +146,51 @@ describe('pages of other sites', () => {
   it('that the operator has named are no strangers', async () => {
     bindings = { ...BINDINGS, ALLOWED_ORIGINS: SITE.Origin };
     for (const _ of ['one', 'two', 'three']) expect((await push(SITE)).errors).not.toContain(LIMIT);
+  });
+});
+
+describe.each([
+  ['discoveries', '/v1/gh/octo/hello/info/refs?service=git-upload-pack', 502],
+  ['look-ups of unknown hashes', '/v1/pr/0123456789ab', 404],
+])('%s of pages of other sites', (_, path, passed) => {
+  /** The most that they have, all together. */
+  const MOST = 60;
+  const BY_SCRIPT = { ...SITE, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'empty' };
+  const FOLLOWED = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' };
+
+  async function statusFor(headers: Record<string, string>): Promise<number> {
+    const context = createExecutionContext();
+    const whole = { 'CF-Connecting-IP': address, ...headers };
+    const response = await worker.fetch(
+      new Request(`https://gitveil.test${path}`, { headers: whole }),
+      bindings,
+      context,
+    );
+    await response.arrayBuffer();
+    await waitOnExecutionContext(context);
+    return response.status;
+  }
+
+  beforeEach(() => {
+    bindings = { ...BINDINGS, LIMIT_DISCOVERIES: '1/1m', LIMIT_LOOKUPS: '1/1m' };
+  });
+
+  it('do not show how often the network has asked', async () => {
+    expect([await statusFor({}), await statusFor(FOLLOWED)]).toEqual([passed, 429]);
+    for (let read = 0; read < MOST; read++) expect(await statusFor(BY_SCRIPT)).toBe(passed);
+    // A browser of before 2023 sends its origin alone.
+    expect(await statusFor(SITE)).toBe(429);
+  });
+
+  it('use up nothing of the network’s own', async () => {
+    for (let read = 0; read < MOST; read++) await statusFor(BY_SCRIPT);
+    expect(await statusFor(BY_SCRIPT)).toBe(429);
+    expect(await statusFor(FOLLOWED)).toBe(passed);
+  });
+
+  it('are those of the network if the operator has named the site', async () => {
+    bindings = { ...bindings, ALLOWED_ORIGINS: SITE.Origin };
+    expect([await statusFor(BY_SCRIPT), await statusFor(BY_SCRIPT)]).toEqual([passed, 429]);
   });
 });
 

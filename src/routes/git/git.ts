@@ -19,7 +19,7 @@ import { showRemote } from '../pages/remote-page.ts';
 import { isEmbedded } from '../request/payload.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { withinLimit } from '../request/limits.ts';
-import { answerRefused, refused } from '../request/refused.ts';
+import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
 import { arePushesSuspended } from '../../service/suspension.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
 import { hostScopeOf } from '../request/scope.ts';
@@ -103,6 +103,9 @@ function explainRemote(c: Context<AppEnv>, target: RepositoryName): Response | P
       'Opened in a browser, this address has forms for issues, replies and changes.',
       '',
     ].join('\n'),
+    200,
+    // Some caches keep what has no such header and is called like a script, as three.js is.
+    { ...NOT_KEPT, Vary: 'Accept' },
   );
 }
 

@@ -14,6 +14,7 @@ import {
   limitsOf,
   type NamedTarget,
   tooMany,
+  tooManyForeign,
   deniedWords,
 } from '../../service/limits.ts';
 import { suspensionOf } from '../../service/suspension.ts';
@@ -21,7 +22,7 @@ import type { GuardStatus } from '../../durable/guard/guard.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { sentence } from '../../words/sentence.ts';
 import { answerRefused, NOT_KEPT, type Refused, refused, retryAfter } from './refused.ts';
-import { scopeOf } from './scope.ts';
+import { isForOtherSite, scopeOf } from './scope.ts';
 
 /** Counts an attempt to write. Null: the client may go on. A limit that is not known refuses. */
 export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
@@ -78,8 +79,9 @@ export async function withinLimit(
   name: OpenLimitName,
   work: () => Promise<Response>,
 ): Promise<Response> {
-  const wait = await limitsOf(scopeOf(c)).countOrPass(name);
-  return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
+  const counted = isForOtherSite(c) ? 'foreignReads' : name;
+  const wait = await limitsOf(scopeOf(c)).countOrPass(counted);
+  return wait.waitMs > 0 ? textRefusal(c, counted, wait) : work();
 }
 
 /**
@@ -93,15 +95,20 @@ export async function lookUp<T>(
 ): Promise<T | Response | null> {
   const limits = limitsOf(scopeOf(c));
   // A limit that is not known passes: a look-up only reads.
-  const known = await limits.known('lookUps').catch(() => NO_WAIT);
-  if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
+  const name = isForOtherSite(c) ? 'foreignReads' : 'lookUps';
+  const known = await limits.known(name).catch(() => NO_WAIT);
+  if (known.waitMs > 0) return textRefusal(c, name, known);
   const found = await find();
-  const wait = found === null ? await limits.countMiss() : NO_WAIT;
-  return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : found;
+  const wait = found === null ? await limits.countMiss(name) : NO_WAIT;
+  return wait.waitMs > 0 ? textRefusal(c, name, wait) : found;
 }
 
-function textRefusal(c: Context<AppEnv>, name: OpenLimitName, wait: TriedWait): Response | Promise<Response> {
-  const over = overLimit(c, name, wait);
+function textRefusal(
+  c: Context<AppEnv>,
+  name: OpenLimitName | 'foreignReads',
+  wait: TriedWait,
+): Response | Promise<Response> {
+  const over = name === 'foreignReads' ? refusedUntil(wait, tooManyForeign(wait)) : overLimit(c, name, wait);
   const headers = { ...over.headers, ...NOT_KEPT };
   return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
 }

@@ -8,7 +8,7 @@ import { gitClientOf } from '../../git/wire/git-client.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { clientNetwork, lacksAddress } from '../../limits/client.ts';
 import type { HostScope, Scope } from '../../service/scope.ts';
-import { isCrossSite } from './payload.ts';
+import { isCrossSite, isEmbedded } from './payload.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from './public-origin.ts';
 
 /** Logged once, because a misconfigured proxy causes it with every request. */
@@ -51,6 +51,11 @@ function newScope(c: Context<AppEnv>): Scope {
     },
     later: (work) => c.executionCtx.waitUntil(work),
   };
+}
+
+/** True for what a page of another site reads by script, or loads into itself. */
+export function isForOtherSite(c: Context<AppEnv>): boolean {
+  return scopeOf(c).isForeign && isEmbedded(c.req.raw);
 }
 
 /** The scope of a handler whose path names a code host (`onRepository`). */

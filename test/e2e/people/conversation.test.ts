@@ -175,12 +175,18 @@ describe('the reply form', () => {
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
     const client = new FormClient(bed.service.url, bed.person());
     const home = `/v1/gh/${upstream.fullName}`;
-    const load = (path: string, what: string) =>
-      client.send('GET', path, null, { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': what });
+    const load = (path: string, what: string, more = {}) =>
+      client.send('GET', path, null, { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': what, ...more });
     const paths = [home, `${home}/reply?to=1`, `${home}/new-issue`, `${home}/change?path=a.txt`];
     const before = bed.host.requests.length;
     for (const what of ['image', 'empty', 'iframe'])
       for (const path of paths) expect((await load(path, what)).fields).toEqual({});
+    // Chromium loads ahead of a click if a page says so, as if somebody had typed the address.
+    for (const path of [...paths, '/v1/pr/0123456789ab']) {
+      const asTyped = { 'Sec-Fetch-Site': 'none', 'Sec-Purpose': 'prefetch;prerender' };
+      const ahead = await load(path, 'document', asTyped);
+      expect([ahead.status, ahead.headers.get('Cache-Control')]).toEqual([503, 'no-store']);
+    }
     expect(bed.host.requests.slice(before)).toEqual([]);
     // Somebody follows a link.
     expect((await load(`${home}/reply?to=1`, 'document')).fields).toMatchObject({ number: '1' });

@@ -124,3 +124,10 @@ it('says that there is no such repository', async () => {
   expect(page).toContain('has no public repository octo/missing. Correct the name.');
   expect(page).not.toContain('git clone');
 });
+
+it('is kept by no cache as the text for a terminal, which a browser would be given instead of the page', async () => {
+  const request = new Request('https://veil.test/v1/gh/mrdoob/three.js', { headers: { Accept: '*/*' } });
+  const { headers } = await worker.fetch(request, bindings);
+  expect(headers.get('Content-Type')).toMatch(/^text\/plain/);
+  expect([headers.get('Cache-Control'), headers.get('Vary')]).toEqual(['no-store', 'Accept']);
+});
