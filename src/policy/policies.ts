@@ -217,11 +217,22 @@ export class Policies {
     });
   }
 
+  /** @throws HostError, also if the host lists a policy and does not show it */
   async #read(files: FilesHost, owners: () => Promise<Policy>): Promise<Policy> {
-    const [file, community] = await Promise.all([
+    const root = files.list('');
+    const listed: FilesHost = {
+      list: (folder) => (folder === '' ? root : files.list(folder)),
+      file: (path) => files.file(path),
+      readAll: (oids) => files.readAll(oids),
+    };
+    const [file, names, community] = await Promise.all([
       files.file(POLICY_PATH),
-      readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
+      root,
+      readCommunityFiles(listed, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
     ]);
+    // A 404 that is false must not pass for consent.
+    if (file.kind === 'missing' && names.has(POLICY_PATH))
+      throw new HostError('unreachable', 'The code host lists a policy, and does not show it.');
     const content = file.kind === 'file' ? file.content : null;
     return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }

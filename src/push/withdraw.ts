@@ -136,11 +136,14 @@ async function removeBranch(
   const branch = workBranch(prHash);
   await repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isRefusedByHost(error)) throw error;
-    // The fork may be gone, or the branch removed before. Ask for both, because a host may be wrong
-    // once.
-    if (await isForkGone(host, fork, error)) return;
+    // The fork may be gone, or the branch removed before. Git says so, too, because a host may be
+    // wrong for a while, and what stays there is public.
     const source = { repository: fork, refName: `refs/heads/${branch}` };
-    if ((await branchTip(host, source)) !== null) throw error;
+    const tip = await branchTip(host, source).catch(async (cause: unknown) => {
+      if (await isForkGone(host, fork, cause)) return null;
+      throw cause;
+    });
+    if (tip !== null) throw error;
   });
 }
 

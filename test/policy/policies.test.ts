@@ -249,6 +249,19 @@ describe('the policy of a repository', () => {
     expect(await isolate(host, elsewhere).of(repository)).toEqual(NOTHING_ACCEPTED);
   });
 
+  it('is the last known one while the host lists a file and does not show it', async () => {
+    const host = new FakeHost();
+    host.list = async () => new Map([['.gitveil.yml', ID]]);
+    host.text = 'accept: false';
+    const repository = newRepository();
+    await isolate(host).of(repository);
+    await Promise.all(pending);
+    host.text = null;
+    vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
+    expect(await isolate(host).of(repository)).toEqual(NOTHING_ACCEPTED);
+    expect(await isolate(host).of(newRepository())).toBeUndefined();
+  });
+
   it('still denounces the bot while the host does not say who that is, or says that there is none', async () => {
     const host = new FakeHost();
     host.list = async () => new Map([['VOUCHED.td', ID]]);
