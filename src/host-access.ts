@@ -103,8 +103,8 @@ function openWriters(
   if (settings === undefined) return null;
   const ofApp = limitsOf(env, host, accountNamed(host, `app ${settings.id}`));
   const tokenWatch = openAppWatch(env, config, host);
-  const app = new GitHubApp(settings, access, { ...ofApp, tokenWatch }, (repository, isInstalled) =>
-    feedOf(env, host.key).noteInstalled({ key: host.key, app: settings.id }, repository, isInstalled),
+  const app = new GitHubApp(settings, access, { ...ofApp, tokenWatch }, (repository, installation) =>
+    feedOf(env, host.key).noteInstalled({ key: host.key, app: settings.id }, repository, installation),
   );
   const accountOfInstallation = ({ id }: Installation) => accountNamed(host, `app ${settings.id} ${id}`);
   return new AppWriters({

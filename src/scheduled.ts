@@ -1,8 +1,9 @@
 /**
  * Runs on every cron trigger: publishes what is due, reads the notifications of the code hosts,
- * stores panic switches that could not be stored before, and warns of a mistake that only the
- * operator can correct.
- * Proved by test/e2e/host/events.test.ts and test/local/export-secret.test.ts.
+ * stores panic switches that could not be stored before, deletes what has expired, and warns of a
+ * mistake that only the operator can correct.
+ * Proved by test/e2e/host/events.test.ts, test/e2e/host/kv-traces.test.ts and
+ * test/local/export-secret.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Config } from './config/config.ts';
@@ -28,6 +29,9 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   // feed to read.
   const followed = config.hosts.filter(({ token }) => token !== null);
   await Promise.all([
+    deleteExpired(env).catch((error: unknown) =>
+      logger.warn('what has expired could not be deleted', { error }),
+    ),
     releaseDue(env, config, scheduledTime).catch((error: unknown) =>
       logger.error('delayed pushes could not be looked after', { error }),
     ),
@@ -37,6 +41,15 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
       ),
     ),
   ]);
+}
+
+/**
+ * Deletes the expired entries of KV. On one machine, its stand-in only does so when the same entry
+ * is read again, or when any are listed.
+ */
+async function deleteExpired({ ONE_MACHINE, HISTORY, LAST_KNOWN, DELAYED_KEYS }: Env): Promise<void> {
+  if (ONE_MACHINE === undefined) return;
+  for (const namespace of [HISTORY, LAST_KNOWN, DELAYED_KEYS]) await namespace.list({ limit: 1 });
 }
 
 /** Reads what has happened at a host, and discards what waits for those who have said stop. */

@@ -7,7 +7,6 @@ import { SEED } from './seed.ts';
 /** Writes the text for a service whose code host is the embedded one. */
 export function sandboxWelcome(serviceUrl: string, hostUrl: string, stateDir: string): string {
   const { owner, name } = SEED;
-  const open = process.platform === 'darwin' ? 'open' : 'xdg-open';
   return `
 gitveil is running.
 
@@ -22,7 +21,7 @@ Try it in another terminal:
   echo 'Hello from nobody.' >> README.md
   git -c user.name='Ada Lovelace' -c user.email=ada@example.org commit -am 'Greet from nobody'
   git push origin my-change
-  ${open} ${hostUrl}/${owner}/${name}
+  xdg-open ${hostUrl}/${owner}/${name}
 
 That page lists the pull request. The bot is its author, and nothing in it names Ada. On its own page you can
 comment on it, review, merge or close it as the maintainer. With Git, the maintainer pushes to
@@ -30,8 +29,8 @@ comment on it, review, merge or close it as the maintainer. With Git, the mainta
   ${maintainerRemote(hostUrl)}
 
 for example a .gitveil.yml, which says what the repository accepts (docs/maintainers.md). A change of it counts
-within five minutes. The first page of the code host has a button that makes the service forget its limits, such
-as five pull requests an hour.
+within five minutes. If a limit stops you, such as five pull requests an hour, press the button "Forget the limits
+of this machine" on the first page of the code host.
 State is kept in ${stateDir}. Press Ctrl-C to stop.`;
 }
 

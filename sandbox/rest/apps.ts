@@ -67,8 +67,8 @@ function rendered({ host }: ApiCall, installation: Installation) {
 
 /**
  * Makes a token, for fewer repositories and permissions if the call says so. Sources of the
- * refusals: peter-murray/workflow-application-token-action#48 for permissions; for repositories
- * the words are those of GitHub's community, and were not seen in a thread that can be cited.
+ * refusals: peter-murray/workflow-application-token-action#48 for permissions, 5dive-ai/5dive#383
+ * for repositories.
  */
 function createToken(call: ApiCall): Answer {
   const { host, payload } = call;

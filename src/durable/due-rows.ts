@@ -4,11 +4,13 @@
  */
 
 const FIRST_MS = 5_000;
+/** The longest wait that a refusing side may ask for. */
+const LONGEST_WAIT_MS = 60 * 60 * 1000;
 /**
- * The longest wait that a refusing side may ask for. A row that is due later than that, because a
- * clock was set back, is due now.
+ * A row that is due later than this, because a clock was set back, is due now. More than the
+ * longest wait, as the clock of one machine is a little behind that of another.
  */
-export const LONGEST_WAIT_MS = 60 * 60 * 1000;
+export const MOST_AHEAD_MS = 2 * LONGEST_WAIT_MS;
 
 /**
  * The wait after a failure in milliseconds: twice as long each time, up to a limit.
@@ -27,7 +29,7 @@ export function dueAgainAt(failures: number, now: number, askedMs: number, longe
 }
 
 export function isDue(dueAt: number, now: number): boolean {
-  return dueAt <= now || dueAt > now + LONGEST_WAIT_MS;
+  return dueAt <= now || dueAt > now + MOST_AHEAD_MS;
 }
 
 /** The first of these moments; null: there is none. */
@@ -62,7 +64,7 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
     const { table, columns, condition } = this.#table;
     const isDueNow = 'due_at <= ?1 OR due_at > ?1 + ?2';
     const query = `SELECT ${columns} FROM ${table} WHERE ${condition} AND (${isDueNow}) ORDER BY id LIMIT ?3`;
-    return this.#sql.exec<Row>(query, now, LONGEST_WAIT_MS, limit).toArray();
+    return this.#sql.exec<Row>(query, now, MOST_AHEAD_MS, limit).toArray();
   }
 
   /**

@@ -16,6 +16,8 @@ const MAX_WANTS = 500;
 const MAX_SINGLE_WANTS = 20;
 /** Maximum size of all answers of the host. */
 const MAX_READ_BYTES = 3 * 1024 * 1024;
+/** Maximum number of requests to the host. Folders below folders take one for each level. */
+const MAX_REQUESTS = 60;
 
 interface PushedObjects {
   readonly objects: PackedObjects;
@@ -36,6 +38,7 @@ export class ComparedObjects {
   /** Contents that the host has sent. */
   readonly #sent = new Map<Oid, Uint8Array>();
   #sentBytes = 0;
+  #requestsLeft = MAX_REQUESTS;
   /** Objects that the host need not be asked for again. */
   readonly #asked = new Set<Oid>();
   /** Folders of the push that were read. */
@@ -72,12 +75,13 @@ export class ComparedObjects {
   }
 
   /**
-   * Requests objects, unless the host has sent too much already.
+   * Requests objects, unless the host has sent too much or was asked too often already.
    * @returns false if they are too large.
    */
   async #take(wants: readonly Oid[], maxBytes: number): Promise<boolean> {
     const most = Math.min(maxBytes, MAX_READ_BYTES - this.#sentBytes);
-    if (most <= 0) return true;
+    if (most <= 0 || this.#requestsLeft === 0) return true;
+    this.#requestsLeft -= 1;
     const found = await this.#read({ wants }, most);
     if (found === null) return false;
     const objects = [...found.values()];

@@ -1,6 +1,6 @@
 /**
  * Finds where the files of a push that are over the limit stand, and since which commit.
- * Proved by test/e2e/push/large-files.test.ts.
+ * Proved by test/edit/large-files.test.ts and test/e2e/push/large-files.test.ts.
  */
 import { decodeEscaped } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';

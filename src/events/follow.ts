@@ -196,6 +196,8 @@ async function examine(
   const { repository, number } = thread;
   const startedAt = clock.now();
   const pull = await host.pullRequest(repository, number);
+  // One of the service's own may be hidden for a while, and its end would never be told.
+  if (pull === null && thread.kind === 'ours') return memory.failed(thread, cronTime);
   if (pull === null) return memory.examined(thread, startedAt);
   const id = isOwn(pull.authorId, own) ? pull.id : undefined;
   const prHash = id === undefined ? ownPrHash(pull, own) : await settings.prHashWithId(id);

@@ -7,6 +7,7 @@ import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.ts';
 import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';
 import { parseName } from '../host/kinds.ts';
+import type { Policy } from '../policy/policy.ts';
 import COMMANDS_TXT from './fragments/commands.txt';
 import COPY_TXT from './fragments/copy.txt';
 import type { Html } from './layout.ts';
@@ -51,6 +52,20 @@ const COMMANDS = {
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:refs/heads/my-change' },
 } as const;
 
+/**
+ * Gives the push options that a repository asks for, with a blank behind each. What the person has
+ * to choose is in angle brackets.
+ * @param opens whether the push opens a pull request, whose description says more.
+ */
+export function askedOptions({ requiresSignOff, requiresAi, requiresIssue }: Policy, opens: boolean): string {
+  const options = [
+    ...(requiresSignOff ? ['-o sign-off '] : []),
+    ...(requiresAi && opens ? ["-o 'ai=<none, assisted or generated>' "] : []),
+    ...(requiresIssue && opens ? ["-o 'issue=<number>' "] : []),
+  ];
+  return options.join('');
+}
+
 /** Shows a line that may break behind the slashes of an address, as on a telephone. */
 function breakable(line: string): Html {
   const pieces = line
@@ -80,7 +95,7 @@ export const COPIED = html`<p class="unseen" role="status" id="copied"></p>`;
 
 /**
  * @param base the beginning of all remotes' addresses, with a slash at its end.
- * @param pushOptions `-o sign-off `, with a blank at its end.
+ * @param pushOptions such as `-o sign-off `, each with a blank at its end.
  */
 export function commandList(base: string, path: string, pushOptions = ''): Html {
   const remote = html`<span data-remote="${base}">${breakable(base + path)}</span>`;

@@ -10,7 +10,7 @@ import { minuteOf, willBePublished } from '../push/reply/banner.ts';
 import { COPY_SCRIPT } from './commands.ts';
 import { problemNotice } from './forms/parts.ts';
 import { saveCard } from './forms/save-card.ts';
-import { card, dotted, type Html, type Page, hostLine, unlistedPage } from './layout.ts';
+import { card, dotted, type Html, type Page, hostLine, OPENED_EARLY, unlistedPage } from './layout.ts';
 
 /** Values that the buttons send as `action`. */
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
@@ -110,9 +110,10 @@ export function delayedText({ view, prKey, origin, problem }: ShownPush): string
   const { name, state, waitsForReview, isBeingPublished, published } = view;
   const lines = [...(problem === null ? [] : [problem, '']), standingOf(view).word, ...sentences(view)];
   if (published !== null) {
-    lines.push('', `PR URL:   ${published.url}`, `PR hash:  ${published.prHash}`);
+    const { url, prHash } = published;
+    lines.push('', `Page:     ${origin}${pullRequestPath(prHash)}`, `PR hash:  ${prHash}`);
     if (prKey !== null) lines.push(`PR key:   ${prKey}`);
-    lines.push(`Page:     ${origin}${pullRequestPath(published.prHash)}`);
+    lines.push(`PR URL:   ${url}`, OPENED_EARLY);
   }
   const command = (what: string, action: DelayedAction) =>
     lines.push('', `${what}:`, `  curl -d action=${action} ${origin}${delayedPath(name)}`);

@@ -36,7 +36,7 @@ interface FrontPage {
   readonly path: string;
   readonly isInvalid: boolean;
   readonly remoteBase: string;
-  /** Undefined, like `total` and `recent`, if the service could not find out. */
+  /** Whether pushes are. Like `total` and `recent`, undefined if the service could not find out. */
   readonly isSuspended: boolean | undefined;
   readonly botProblems: readonly { readonly hostName: string; readonly problem: TokenProblem }[];
   /** Whether the code host is the embedded one, so that the service is only being tried. */

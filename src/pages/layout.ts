@@ -185,12 +185,13 @@ export function safeUrl(url: string): string {
   return /^https?:\/\//.test(url) ? url : '#';
 }
 
+/** Warns of opening the address of a pull request at the code host. */
+export const OPENED_EARLY = 'Whoever opens it early looks like its author there.';
+
 /** Shows the address at the code host, as the last line of a page. */
 export function hostLine(url: string): Html {
   const link = html`<a href="${safeUrl(url)}" rel="noreferrer">${url}</a>`;
-  return html`<p class="soft small">
-    At the code host: ${link}. Whoever opens it early looks like its author there.
-  </p>`;
+  return html`<p class="soft small">At the code host: ${link}. ${OPENED_EARLY}</p>`;
 }
 
 /**

@@ -20,7 +20,17 @@ import {
 } from './conversation.ts';
 import FOLLOWING_HTML from './fragments/following.html';
 import WITHDRAWAL_HTML from './fragments/withdrawal.html';
-import { card, dotted, filled, folded, hostLine, type Html, type Page, visibleText } from './layout.ts';
+import {
+  card,
+  dotted,
+  filled,
+  folded,
+  hostLine,
+  type Html,
+  OPENED_EARLY,
+  type Page,
+  visibleText,
+} from './layout.ts';
 import { CHANGE_FORM, FILE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from './remote-paths.ts';
 
 interface PullRequestPage {
@@ -233,14 +243,14 @@ function adoption(page: PullRequestPage): Html {
 /** Makes the text for a terminal. */
 export function pullRequestPageText(page: PullRequestPage): string {
   const { pullRequest, origin, conversation, closed } = page;
-  const { state, url, number, prHash } = pullRequest;
+  const { state, number, prHash } = pullRequest;
   const title = titleOf(page);
+  const url = webUrl(pullRequest.url);
   const reply = replyPath(page);
   const commands = [updateCommand(page), withdrawalCommand(page)].filter((command) => command !== null);
   const lines = [
     nameOf(pullRequest, number),
     ...(title === null ? [] : [title]),
-    webUrl(url) ?? '',
     '',
     `${PULL_REQUEST_STATES[state].word}. ${meaningOf(pullRequest)}`,
     '',
@@ -253,6 +263,7 @@ export function pullRequestPageText(page: PullRequestPage): string {
     `  ${adoptionCommand(page)}`,
     '',
     `Feed: ${origin}${pullRequestPath(prHash)}.atom`,
+    ...(url === null ? [] : [`At the code host: ${url}`, OPENED_EARLY]),
   ];
   // This removes control sequences, and characters that reverse the direction of the text.
   return lines.map((line) => `${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')}\n`).join('');

@@ -16,7 +16,7 @@ import {
   type Policy,
   policyRefusal,
 } from '../policy/policy.ts';
-import { commandList, commandScript } from './commands.ts';
+import { askedOptions, commandList, commandScript } from './commands.ts';
 import PUSH_HTML from './fragments/push.html';
 import { MAINTAINERS_PATH } from '../text/footer.ts';
 import {
@@ -49,7 +49,7 @@ interface RemotePage {
   readonly remoteBase: string;
   /** The repository's path at this service: `gh/owner/repo`. */
   readonly path: string;
-  /** Undefined, like `isSuspended`, if the service could not find out. */
+  /** The rules of the repository. Like `isSuspended`, undefined if nobody could find out. */
   readonly policy: Policy | undefined;
   /** The repository's address at the code host. */
   readonly hostUrl: string;
@@ -139,7 +139,7 @@ function isByFile({ problem, stoppedAt, pullRequests, community }: Policy): bool
 }
 
 function withGit({ remoteBase, path, policy }: RemotePage): Html {
-  const options = policy?.requiresSignOff ? '-o sign-off ' : '';
+  const options = policy === undefined ? '' : askedOptions(policy, true);
   return card('git', 'With Git', html`${commandList(remoteBase, path, options)} ${filled(PUSH_HTML)}`);
 }
 

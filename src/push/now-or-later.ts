@@ -38,7 +38,8 @@ export async function nowOrLater(
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
   const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, updated, compared, slot };
+  const changes = async () => updated;
+  const publication = { push, spool: pack.spool, pushHash, claim, changes, compared, slot };
   try {
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.

@@ -6,7 +6,7 @@
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { Recent } from '../isolate/recent.ts';
+import { onForget, Recent } from '../isolate/recent.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
 
 /** The commits that were listed from some tips. */
@@ -29,12 +29,21 @@ export interface HistoryListing {
 const KV_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Weight of a convention, in ids: its key or server may have 257 characters. */
 const CONVENTION_WEIGHT = 8;
-/** The listings in memory: at most about 10 MB of ids and conventions in all. */
-const memory = new Recent<HistoryListing>({
-  most: 100_000,
-  weightOf: ({ tips, newestFirst, conventions }) =>
-    tips.length + newestFirst.length + CONVENTION_WEIGHT * conventions.size,
-});
+/** Maximum weight of the listings in memory: about 10 MB of ids and conventions in all. */
+const MAX_WEIGHT = 100_000;
+const weightOf = ({ tips, newestFirst, boundary, conventions }: HistoryListing): number =>
+  tips.length + newestFirst.length + boundary.size + CONVENTION_WEIGHT * conventions.size;
+const memory = new Recent<HistoryListing>({ most: MAX_WEIGHT, weightOf });
+
+const HOUR_MS = 60 * 60 * 1000;
+/** Minimum weight of a listing in KV, where each entry costs a write, or 4 KiB of a disk. */
+const LEAST_STORED = 100;
+/**
+ * Weight of the listings that this isolate has put into KV in an hour. Anyone can cause thousands,
+ * and KV keeps each for a week, so those above MAX_WEIGHT are only in memory.
+ */
+const putIntoKv = { hour: 0, weight: 0 };
+onForget(() => Object.assign(putIntoKv, { weight: 0 }));
 
 /** Caches listings in memory and in KV. If KV fails, the history is listed again. */
 export class HistoryCache {
@@ -56,11 +65,25 @@ export class HistoryCache {
     return listing;
   }
 
-  put(key: string, listing: HistoryListing): void {
+  /**
+   * Keeps a listing.
+   * @param now is in milliseconds since 1970.
+   */
+  put(key: string, listing: HistoryListing, now = Date.now()): void {
     memory.set(key, listing);
-    const stored = this.#store.put(key, encodeListing(listing), KV_LIFE_MS);
-    this.#waitUntil(stored.catch(() => {}));
+    if (!mayBeStored(listing, now)) return;
+    const put = this.#store.put(key, encodeListing(listing), KV_LIFE_MS);
+    this.#waitUntil(put.catch(() => {}));
   }
+}
+
+/** Counts a listing, and tells if it may be put into KV in this hour. */
+function mayBeStored(listing: HistoryListing, now: number): boolean {
+  const hour = Math.floor(now / HOUR_MS);
+  if (hour !== putIntoKv.hour) Object.assign(putIntoKv, { hour, weight: 0 });
+  if (putIntoKv.weight >= MAX_WEIGHT) return false;
+  putIntoKv.weight += Math.max(LEAST_STORED, weightOf(listing));
+  return true;
 }
 
 export function encodeListing({

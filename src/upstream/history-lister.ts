@@ -86,7 +86,7 @@ export class HistoryLister {
       // for this one.
       const fetch = (back: number | null) => this.#fetch(repository, part, back, () => turn.end());
       const listing = (await fetch(days)) ?? (step === 0 ? await fetch(NARROW_WINDOW_DAYS) : null);
-      if (listing !== null) this.#cache.put(key, listing);
+      if (listing !== null) this.#cache.put(key, listing, this.#clock.now());
       return listing;
     } finally {
       turn.end();

@@ -2,7 +2,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { dueAgainAt, DueRows } from '../../src/durable/due-rows.ts';
+import { dueAgainAt, DueRows, isDue } from '../../src/durable/due-rows.ts';
 import { Comments } from '../../src/durable/identity/comments.ts';
 import { ModerationLog } from '../../src/durable/identity/moderation-log.ts';
 import type { Env } from '../../src/env.ts';
@@ -29,6 +29,10 @@ it('what waits does so twice as long after each failure, or as long as it is ask
   expect(waits).toEqual([5_000, 10_000, 20_000, HOUR_MS]);
   expect(dueAgainAt(2, 0, 0, 8_000)).toBe(8_000);
   expect([60_000, DAY_MS].map((askedMs) => dueAgainAt(0, 0, askedMs, 8_000))).toEqual([60_000, HOUR_MS]);
+});
+
+it('what waits for an hour is not due by a clock that is a second behind', () => {
+  expect(isDue(dueAgainAt(20, NOW, 0), NOW - 1_000)).toBe(false);
 });
 
 it('rows that wait are due in their order, and later when they have failed', () =>

@@ -99,8 +99,10 @@ async function changes({
   });
   entries.push(...more);
   const asked: string[] = [];
+  let requests = 0;
   const read: ReadObjects = async ({ wants }, maxBytes) => {
     asked.push(...wants);
+    requests += 1;
     const found = wants.map((oid): KeptObject => {
       const commit = commitsUpstream.get(oid);
       if (commit !== undefined) return { oid, type: 'commit', content: commit };
@@ -128,7 +130,7 @@ async function changes({
     differ,
   );
   expect(memory.bytes).toBe(0);
-  return { ...answer, asked, texts: textsOf(answer), workedBytes: memory.workedBytes };
+  return { ...answer, asked, requests, texts: textsOf(answer), workedBytes: memory.workedBytes };
 }
 
 /** `changed a.txt: -old +new` */
@@ -423,5 +425,27 @@ describe('the changes of a push', () => {
     expect(gaps).toEqual([
       'Upstream’s folder /huge/ is too large to be compared. Only new content is shown of it.',
     ]);
+  });
+
+  it('ask the host a bounded number of times, however deep its folders are', async () => {
+    const [old = {}, now = {}] = ['old\n', 'new\n'].map((text) =>
+      Array.from({ length: 400 }).reduce<Folder>((d) => ({ d }), { a: text }),
+    );
+    const { requests, gaps } = await changes({ old, now });
+    expect(requests).toBeLessThan(70);
+    expect(gaps.join()).toContain('is too large to be compared');
+  });
+
+  it('ask the host a bounded number of times, however often its folders are too large together', async () => {
+    const names = Array.from({ length: 90 }, (_, at) => `${10_000 + at}`.repeat(600));
+    const large = (text: string): Folder => Object.fromEntries(names.map((name) => [name, text]));
+    const [old = {}, now = {}] = [large, (text: string): Folder => ({ b: text })].map((folder) =>
+      Array.from({ length: 4 }, (_, level) => level).reduce<Folder>((a, level) => {
+        const folders = Array.from({ length: 20 }, (_, at) => [`f${at}`, folder(`${level} ${at}`)]);
+        return { a, ...Object.fromEntries(folders) };
+      }, {}),
+    );
+    const { requests } = await changes({ old, now });
+    expect(requests).toBeLessThan(70);
   });
 });

@@ -113,7 +113,8 @@ const nameless = () => pull({ branch: null, id: 103 });
 describe('a thread', () => {
   it.each<[string, Seen, string[]]>([
     ['whose events are told is done with', { shown: pull }, ['told', 'ours', 'examined']],
-    ['that the host shows no more is done with', { shown: () => null }, ['examined']],
+    ['of the service that the host does not show is due again', { shown: () => null }, ['failed']],
+    ['that the host does not show is done with', { shown: () => null, kind: 'unknown' }, ['examined']],
     ['of somebody else is never due again', { shown: () => pull({ authorId: 2 }) }, ['not read, foreign']],
     [
       'of others is read from before its first change, not from before its last',

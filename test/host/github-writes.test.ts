@@ -59,9 +59,18 @@ const pull = (number: number, ref = 'anon-1', login = 'bot', user: object | null
   head: { label: `${login}:${ref}`, ref, user: { login }, repo: null },
 });
 
-/** A host that answers 404 to a deletion. @param looked what it answers to whoever looks then. */
-const deleting = (looked: Response) =>
-  opened(({ method }) => (method === 'DELETE' ? json(404, { message: 'Not Found' }) : looked));
+const NOT_FOUND = () => json(404, { message: 'Not Found' });
+
+/**
+ * A host that answers 404 to a deletion.
+ * @param looked what it answers to whoever looks then.
+ * @param repository what it answers to whoever looks for the repository.
+ */
+const deleting = (looked: Response, repository = json(200, repositoryAnswer('hello'))) =>
+  opened(({ method, path }) => {
+    if (method === 'DELETE') return NOT_FOUND();
+    return path === '/repos/octo/hello' ? repository : looked;
+  });
 
 describe('a comment that the host does not find when it is to be deleted', () => {
   it('is asked for, and may still be there', async () => {
@@ -70,9 +79,14 @@ describe('a comment that the host does not find when it is to be deleted', () =>
   });
 
   it('is gone if it is not found then, either', async () => {
-    const { http, threads } = deleting(json(404, { message: 'Not Found' }));
+    const { http, threads } = deleting(NOT_FOUND());
     await threads.deleteComment(OLD, 3, null);
-    expect(http.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
+    expect(http.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET', 'GET']);
+  });
+
+  it('may come back if its repository is not found, either', async () => {
+    const { threads } = deleting(NOT_FOUND(), NOT_FOUND());
+    await expect(threads.deleteComment(OLD, 3, null)).rejects.toMatchObject({ code: 'missing' });
   });
 });
 
@@ -197,6 +211,23 @@ describe('a fork', () => {
   ])('%s is not taken', async (_, answer) => {
     const { github } = opened(() => json(202, answer));
     await expect(github.fork(FORKED)).rejects.toMatchObject({ code: 'refused' });
+  });
+
+  const root = (login: string) => ({ ...repositoryAnswer('hello'), id: FORKED.networkId, owner: { login } });
+  const rootOf = (login: string) =>
+    opened(({ path }) => (path === '/user' ? json(200, BOT) : json(202, root(login)))).github;
+
+  it('that became the root, because the repository above was deleted, is taken if it is the bot’s', async () => {
+    expect(await rootOf('bot').fork(FORKED)).toEqual(FORK);
+    await expect(rootOf('mona').fork(FORKED)).rejects.toMatchObject({ code: 'refused' });
+  });
+
+  it('that is the repository itself is not taken', async () => {
+    const { github } = opened(({ path }) =>
+      path === '/user' ? json(200, BOT) : json(202, { ...root('bot'), id: FORKED.id }),
+    );
+    const alone = { ...FORKED, networkId: FORKED.id };
+    await expect(github.fork(alone)).rejects.toMatchObject({ code: 'refused' });
   });
 });
 

@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 import { commitContent } from '../support/objects.ts';
-import { buildPack } from '../support/pack-builder.ts';
+import { buildPack, oidOf } from '../support/pack-builder.ts';
 import { piecesOf } from '../support/byte-chunks.ts';
 import { PatientClock, ScriptedHost } from './support/scripted-host.ts';
 import { FLUSH, pktText } from '../support/pkt-line.ts';
@@ -13,11 +14,11 @@ const REPOSITORY = { owner: 'octo', name: 'hello' };
 const MAX_BYTES = 8 * 1024 * 1024;
 const MiB = 1024 * 1024;
 
-function listingOf(commits: number): Buffer {
-  const entries = Array.from({ length: commits }, (_, i) => ({
-    type: 'commit' as const,
-    content: commitContent({ message: `Change ${i}\n` }),
-  }));
+const listingOf = (commits: number): Buffer =>
+  answerWith(Array.from({ length: commits }, (_, i) => commitContent({ message: `Change ${i}\n` })));
+
+function answerWith(commits: readonly Buffer[]): Buffer {
+  const entries = commits.map((content) => ({ type: 'commit' as const, content }));
   const bands = piecesOf(buildPack(entries).bytes, 60_000).map((piece) =>
     pktText(`\u0001${Buffer.from(piece).toString('latin1')}`),
   );
@@ -66,4 +67,18 @@ it('that gets no memory is refused as busy', async () => {
   const [budget, clock] = [new MemoryBudget(MiB), new PatientClock()];
   for (const bytes of [2 * MiB, MiB]) budget.open(clock).claim().setNow(bytes);
   await expect(list(budget, clock, listingOf(3_000))).rejects.toMatchObject({ code: 'busy' });
+});
+
+it.each([
+  [98, 'listed'],
+  [101, 'too-large'],
+])('whose commits name %i thousand parents that are not listed is %s', exhaustive, async (...row) => {
+  const [thousands, kind] = row;
+  const [budget, clock] = [new MemoryBudget(64 * MiB), new PatientClock()];
+  const commits = Array.from({ length: thousands }, (_, i) => {
+    const parents = Array.from({ length: 1_000 }, (_each, j) => oidOf('commit', Buffer.from(`${i} ${j}`)));
+    return commitContent({ parents, message: `Change ${i}\n` });
+  });
+  await expect(list(budget, clock, answerWith(commits))).resolves.toMatchObject({ kind });
+  expect(budget.heldBytes).toBe(0);
 });

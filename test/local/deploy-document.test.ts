@@ -184,4 +184,33 @@ describe.skipIf(!isInstalled('sqlite3'))('the backup', exhaustive, () => {
     expect(await push('later')).toContain('/octo/hello/pull/3');
     expect(running.output.stderr).toBe('');
   });
+
+  it('or what can be read of a damaged database, is enough to start again', async () => {
+    const stateDir = join(folder, 'state');
+    const start = async () => {
+      program = nodeStart({ env: { PORT: String(await freePorts()), STATE_DIR: stateDir } });
+      return program;
+    };
+    const first = await start();
+    await untilPrinted(first, 'Press Ctrl-C to stop.');
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const databases = join(stateDir, 'service/d1/miniflare-D1DatabaseObject');
+    const name = readdirSync(databases).find((each) => /^[0-9a-f]{64}\.sqlite$/.test(each));
+    const file = join(databases, String(name));
+    const ask = (statement: string) => execFileSync('sqlite3', [file, statement], { encoding: 'utf8' });
+    ask("INSERT INTO karma VALUES ('0badf00d', 5); PRAGMA wal_checkpoint(TRUNCATE)");
+    const page = Number(ask("SELECT rootpage FROM sqlite_schema WHERE name = 'pseudonyms'"));
+    writeFileSync(file, readFileSync(file).fill('Z', (page - 1) * 4096, page * 4096));
+    expect(await (await start()).ended).toBe(1);
+
+    const commands = (block('sh', 'mv "$file"') + block('sh', '.dump'))
+      .replace(/^file=.*$/m, '')
+      .replaceAll(/^(?:systemctl|chown) .*$/gm, '');
+    execFileSync('bash', ['-c', `set -e; cd '${folder}'; file='${file}'\n${commands}`]);
+    const last = await start();
+    await untilPrinted(last, 'Press Ctrl-C to stop.');
+    expect(ask('SELECT karma FROM karma')).toBe('5\n');
+    expect(last.output.stderr).toBe('');
+  });
 });

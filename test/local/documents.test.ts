@@ -55,6 +55,14 @@ it('docs/options.md has every push option once in its table, and no other', () =
   expect(names.toSorted()).toEqual(KNOWN_OPTIONS.toSorted());
 });
 
+it('docs/clients.md explains the lines that Git itself adds to a refusal', () => {
+  const shown = textOf('test/e2e/push/conversations/16-limit.txt');
+  const [, added = ''] = /^(error: error in .*)$/m.exec(shown) ?? [];
+  expect(added).not.toBe('');
+  for (const line of [added, 'Everything up-to-date'])
+    expect(textOf('docs/clients.md')).toContain(`- \`${line}\``);
+});
+
 it.each(DOCUMENTS)('%s has no table that is wider than a terminal', (path) => {
   const rows = textOf(path).match(/^\|.*$/gm) ?? [];
   expect(rows.filter((row) => row.length > MOST_COLUMNS_OF_TABLES)).toEqual([]);

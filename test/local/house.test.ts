@@ -45,8 +45,11 @@ const ROOMS = [
   // Types of everything that is bound, so nobody can stand below it.
   'env.ts',
 ];
-/** Files of `src` itself: each is what all rooms connect with, or are connected by. */
-const MOST_LOOSE_FILES = 7;
+/**
+ * Files of `src` itself: each is what all rooms connect with, or are connected by. Like the numbers
+ * below, this one leaves room for some files: it notices a habit, and not a single file.
+ */
+const MOST_LOOSE_FILES = 10;
 /** Most files that importing one drags along: it notices when a whole room is dragged in. */
 const MOST_BEHIND_A_HOST = 80;
 /** Files that run because one is imported. */
@@ -55,7 +58,7 @@ const MOST_RUN_BY = { 'push/session.ts': 160, 'routes/git/git-push.ts': 210 };
  * Most files of `push` in which one follows a push that is published at once, from its first byte
  * to its answer.
  */
-const MOST_OF_A_LIVE_PUSH = 38;
+const MOST_OF_A_LIVE_PUSH = 45;
 
 /** The names may be on several lines. */
 const IMPORT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?'(\.[^']+)';/gm;

@@ -1,7 +1,9 @@
-/** Text that `npm start` prints in front of real code hosts. */
+/** Text that `npm start` prints in front of real code hosts, and beside the embedded one. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { welcome } from '../../local/runtime/welcome.ts';
+import { sandboxWelcome, welcome } from '../../local/runtime/welcome.ts';
 
 const HERE = 'http://127.0.0.1:8080';
 
@@ -23,4 +25,12 @@ it('shows the public address where there is one, as others have to use it', () =
   const text = welcomeOf({ HOSTING_TOKEN: 'token', SERVICE_URL: 'https://anyone.example.org' });
   expect(text).toContain(`  service    https://anyone.example.org  (on this machine: ${HERE})\n`);
   expect(text).toContain('  git push https://anyone.example.org/v1/gh/<owner>/<repo> my-branch\n');
+});
+
+it('names the button of the embedded code host that ends the limits of a trial', () => {
+  const text = sandboxWelcome(HERE, 'http://127.0.0.1:8081', '.state').replaceAll('\n', ' ');
+  const { 1: name = '' } = /press the button "([^"]+)" on the first page of the code host/.exec(text) ?? [];
+  expect(readFileSync(join(import.meta.dirname, '../../sandbox/pages/act-forms.ts'), 'utf8')).toContain(
+    `button('forget-limits', '${name}')`,
+  );
 });

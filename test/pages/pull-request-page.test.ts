@@ -125,6 +125,17 @@ const DISCUSSED = {
   comments: [said('bot', `For me, too.${FOOTER}`, 25, 'anon-0123abcd'), said('mona', `Why?${FOOTER}`, 10)],
 };
 
+it('names its address at the code host last, and says what opening it early tells there', () => {
+  const lines = pullRequestPageText({ ...PAGE, pullRequest: OPEN })
+    .trimEnd()
+    .split('\n');
+  expect(lines.findIndex((line) => line.endsWith(OPEN.url))).toBe(lines.length - 2);
+  expect(lines.slice(-2)).toEqual([
+    `At the code host: ${OPEN.url}`,
+    'Whoever opens it early looks like its author there.',
+  ]);
+});
+
 it('tells everything in the order of time, and marks what this service has posted', () => {
   const page = {
     ...PAGE,

@@ -9,6 +9,7 @@ import {
   type HistoryListing,
 } from '../../src/upstream/history-cache.ts';
 import { HistoryLister } from '../../src/upstream/history-lister.ts';
+import { forgetEverything } from '../../src/isolate/recent.ts';
 import { type SealedStore, SealedKv } from '../../src/secret/sealed-kv.ts';
 import { oidNumber, tableOf } from '../support/objects.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
@@ -20,6 +21,7 @@ import { exhaustive } from '../support/exhaustive.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const MINUTE = 60_000;
+const HOUR_MS = 60 * MINUTE;
 const NEVER = new Promise<never>(() => {});
 const EMPTY_STORE: SealedStore = { get: async () => null, put: async () => {} };
 
@@ -238,6 +240,19 @@ describe('a history cache', () => {
     expect(stored && decodeListing(stored)).toEqual(made(2));
   });
 
+  it('puts a bounded number of ids into the store in an hour, because anyone can cause listings', async () => {
+    forgetEverything();
+    const { cache, calls, settled } = countingStore(true);
+    const listing = { ...made(0), tips: made(30_000).newestFirst };
+    for (let at = 0; at < 8; at++) cache.put(`history/many-${at}/90`, listing, HOUR_MS);
+    await settled();
+    expect(calls.put).toBe(4);
+    expect(await cache.get('history/many-7/90')).not.toBeNull();
+    for (let at = 0; at < 1_100; at++) cache.put(`history/small-${at}/90`, made(1), 2 * HOUR_MS);
+    await settled();
+    expect(calls.put).toBe(4 + 1_000);
+  });
+
   it('goes on without its store', async () => {
     const { cache, settled } = countingStore(true);
     expect(await cache.get('history/d/90')).toBeNull();
@@ -264,6 +279,15 @@ describe('a history cache', () => {
     await settled();
     expect(await cache.get('history/second/all')).not.toBeNull();
     expect(await cache.get('history/first/all')).toBeNull();
+  });
+
+  it('counts the parents that are not listed, too: a commit may name thousands', async () => {
+    const { cache, settled } = countingStore(true);
+    const { newestFirst: boundary } = made(60_000);
+    for (const name of ['one', 'two']) cache.put(`history/${name}/90`, made(1, boundary, 0));
+    await settled();
+    expect(await cache.get('history/two/90')).not.toBeNull();
+    expect(await cache.get('history/one/90')).toBeNull();
   });
 
   it('counts a listing that is put again once', exhaustive, async () => {

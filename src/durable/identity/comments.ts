@@ -8,7 +8,7 @@ import type { CommentWithText, PostedComment } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { succeeds, within } from '../../isolate/within.ts';
-import type { RepositoryName } from '../../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import { addColumn } from '../add-column.ts';
 import { DueRows, earliest } from '../due-rows.ts';
@@ -68,8 +68,11 @@ const MOST_SHOWN = 20;
  */
 const CHORES_PER_RUN = 10;
 const RUN_PAUSE_MS = 10_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long to ask a host that refuses: it will not do it after that. */
-const CHORE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+const CHORE_LIFE_MS = 30 * DAY_MS;
+/** How long to ask for what it does not find: its repository may be private for a while. */
+const MISSING_LIFE_MS = DAY_MS;
 /** How far the host's clock may be behind. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
@@ -253,15 +256,19 @@ export class Comments {
       if (!(await this.#search(host, attempt, onFound))) return;
     }
     const chores = this.dueChores(Date.now());
+    const left = new Set<string>();
     for (const chore of chores) {
-      if (!(await this.#carryOut(host, chore))) return;
+      const name = fullName(chore.repository);
+      const next = left.has(name) ? 'all' : await this.#carryOut(host, chore);
+      if (next === 'none') return;
+      if (next === 'others') left.add(name);
     }
-    if (chores.length === CHORES_PER_RUN) this.#postponeAll(Date.now() + RUN_PAUSE_MS);
+    if (chores.length === CHORES_PER_RUN) this.#postpone(Date.now() + RUN_PAUSE_MS, null);
   }
 
   /**
    * Searches for the comment of an attempt. False: the host wants no requests now. If only the
-   * guard does not answer, the host may be asked for others.
+   * guard does not answer, or the App has a problem there, the host may be asked for others.
    */
   async #search(host: ThreadHost, attempt: CommentAttempt, onFound: OnFound): Promise<boolean> {
     try {
@@ -270,19 +277,17 @@ export class Comments {
       else await onFound(attempt, found);
       return true;
     } catch (error) {
-      const { lasts, retryAfterMs } = hostFailureOf(error);
+      const { lasts, retryAfterMs, isLocal = false } = hostFailureOf(error);
       const now = Date.now();
-      // If the thread is gone, its comments are gone, too.
-      const isGone = error instanceof HostError && error.code === 'missing';
-      if (isGone || now - attempt.startedAt > CHORE_LIFE_MS) this.forget(attempt);
+      if (now - attempt.startedAt > lifeOf(error)) this.forget(attempt);
       else this.#attempts.later(attempt.id, attempt.failures, now);
-      if (lasts === 'until') this.#postponeAll(now + (retryAfterMs ?? 0));
-      return lasts === 'final' || !(error instanceof HostError);
+      if (lasts === 'until') this.#postpone(now + (retryAfterMs ?? 0), isLocal ? attempt.repository : null);
+      return isLocal || lasts === 'final' || !(error instanceof HostError);
     }
   }
 
-  /** Carries out an action. False: the host wants no requests now. */
-  async #carryOut(host: ThreadHost, chore: Chore): Promise<boolean> {
+  /** Carries out an action. Answers for which repositories the host may be asked next. */
+  async #carryOut(host: ThreadHost, chore: Chore): Promise<'all' | 'others' | 'none'> {
     const { kind, repository, commentId, orderedAt, failures, app } = chore;
     try {
       let karmaBefore: number | null = null;
@@ -296,18 +301,17 @@ export class Comments {
         await host.editComment(repository, commentId, change, app);
       }
       this.#done(chore, karmaBefore);
-      return true;
+      return 'all';
     } catch (error) {
-      const { lasts, retryAfterMs } = hostFailureOf(error);
+      const { lasts, retryAfterMs, isLocal = false } = hostFailureOf(error);
       const now = Date.now();
       const dueAt = this.#chores.later(commentId, failures, now);
-      if (lasts === 'final') {
-        // A problem of this comment only: its thread may be locked, or its repository archived.
-        if (now - orderedAt > CHORE_LIFE_MS) this.#done(chore, null);
-        return true;
-      }
-      this.#postponeAll(Math.max(dueAt, now + (retryAfterMs ?? 0)));
-      return false;
+      if (lasts === 'final' && now - orderedAt > lifeOf(error)) this.#done(chore, null);
+      // A problem of this comment only: its thread may be locked, or its repository archived.
+      if (lasts === 'final' && !isMissing(error)) return 'all';
+      const isOfOne = isLocal || lasts === 'final';
+      this.#postpone(Math.max(dueAt, now + (retryAfterMs ?? 0)), isOfOne ? repository : null);
+      return isOfOne ? 'others' : 'none';
     }
   }
 
@@ -335,9 +339,22 @@ export class Comments {
     }
   }
 
-  /** Lets nothing be due before this moment. */
-  #postponeAll(until: number): void {
-    this.#sql.exec('UPDATE comments SET due_at = max(due_at, ?) WHERE chore IS NOT NULL', until);
-    this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);
+  /**
+   * Lets nothing be due before this moment.
+   * @param only the repository to which the host's answer is limited; null: it concerns all.
+   */
+  #postpone(until: number, only: RepositoryName | null): void {
+    const where = only === null ? 'true' : 'owner = ?2 AND repo = ?3';
+    const values = only === null ? [until] : [until, only.owner, only.name];
+    this.#sql.exec(
+      `UPDATE comments SET due_at = max(due_at, ?1) WHERE chore IS NOT NULL AND ${where}`,
+      ...values,
+    );
+    this.#sql.exec(`UPDATE attempts SET due_at = max(due_at, ?1) WHERE ${where}`, ...values);
   }
 }
+
+const isMissing = (error: unknown): boolean => error instanceof HostError && error.code === 'missing';
+
+/** Tells for how long to try what has failed. What is in a repository that is gone is gone, too. */
+const lifeOf = (error: unknown): number => (isMissing(error) ? MISSING_LIFE_MS : CHORE_LIFE_MS);

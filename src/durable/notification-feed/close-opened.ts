@@ -7,11 +7,16 @@ import { ownPrHash } from '../../events/host-event.ts';
 import type { Account, OpenThread, Repository } from '../../host/code-host.ts';
 import type { ActivityHost, MaintainerHost } from '../../host/open.ts';
 import type { Reached } from '../../host-access.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { type Tracked, undoAll, undoAtHost } from '../guard/rollback.ts';
 
 /** The failures after which the rest is left to the next run. */
 const MOST_FAILURES = 4;
+
+/** When closing something failed last, by its address; milliseconds since 1970. */
+const failedAt = new Recent<number>({ most: 1_000 });
 
 interface Opened {
   readonly env: Env;
@@ -19,6 +24,8 @@ interface Opened {
   readonly host: Pick<ActivityHost, 'pullRequest'> & Pick<MaintainerHost, 'openedBy'>;
   /** The accounts in whose names the service writes. */
   readonly own: readonly Account[];
+  /** Has a pull request examined whose subscribers could not be told: the host tells nobody. */
+  readonly lookLater: (repository: Repository, number: number) => void;
 }
 
 /**
@@ -27,7 +34,7 @@ interface Opened {
  * @throws CallsUsedUp or Error if some are still open
  */
 export async function closeOpened(
-  { env, reached, host, own }: Opened,
+  { env, reached, host, own, lookLater }: Opened,
   repository: Repository,
 ): Promise<void> {
   const {
@@ -40,16 +47,19 @@ export async function closeOpened(
   const all = [];
   for (const account of own)
     for (const thread of await host.openedBy(repository, account)) all.push({ ...at, ...thread });
+  // What has failed comes last, or else the same failures would keep the rest waiting for ever.
+  const inTurn = all.toSorted((a, b) => (failedAt.get(a.url) ?? 0) - (failedAt.get(b.url) ?? 0));
   const undo = undoAtHost(env, { http }, () => {});
   const failures: unknown[] = [];
-  const left = await undoAll(all, async (one) => {
+  const left = await undoAll(inTurn, async (one) => {
     // Each failure may take long, and the bot's other pull requests wait meanwhile.
     if (failures.length >= MOST_FAILURES) throw new Error('too many failures');
     try {
       // Each is read only now: if the hour's calls are used up, the next one goes on here.
       const found = await tracked(one);
-      if (found !== null) await undo(found);
+      if (found !== null && !(await undo(found))) lookLater(repository, one.number);
     } catch (error) {
+      if (!(error instanceof CallsUsedUp)) failedAt.set(one.url, systemClock.now());
       failures.push(error);
       throw error;
     }

@@ -11,7 +11,7 @@ import {
 } from '../../events/feed-cursor.ts';
 import type { FeedMemory, NotedThread, ThreadKind } from '../../events/follow.ts';
 import type { FeedThread } from '../../host/code-host.ts';
-import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
+import { dueAgainAt, MOST_AHEAD_MS } from '../due-rows.ts';
 
 /** The age at which threads are forgotten, examined or not. */
 const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -125,7 +125,7 @@ export class SqlFeedMemory implements FeedMemory {
       left('looks'),
       SETTLED_MS,
       now,
-      now + LONGEST_WAIT_MS,
+      now + MOST_AHEAD_MS,
       limit,
     );
     return rows.toArray().map(threadOf);

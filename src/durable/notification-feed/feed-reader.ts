@@ -88,6 +88,14 @@ export class FeedReader {
     installed.note(repositoryId, 'read', cronTime);
   }
 
+  /** Notes a pull request in which the service has done something, which the feed never shows. */
+  noteOwn({ owner, name }: RepositoryName, number: number): void {
+    const at = systemClock.now();
+    const repository = { owner, name };
+    const id = threadId(repository, number);
+    this.#parts.memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
+  }
+
   /** Passes events on, and hears maintainers. Never rejects. */
   async follow(
     reached: Reached,
@@ -125,7 +133,7 @@ export class FeedReader {
     const { env, accounts, stances, stopped } = this.#parts;
     const host = openMaintainers(reached.access, () => this.#takeWordCall());
     const own = await accounts.list(activity);
-    const opened = { env, reached, own };
+    const opened = { env, reached, own, lookLater: this.noteOwn.bind(this) };
     const access = {
       pullRequest: (name: RepositoryName, number: number) => activity.pullRequest(name, number),
       openedBy: (name: RepositoryName, account: Account) => host.openedBy(name, account),

@@ -1,7 +1,9 @@
 /**
  * Follows where maintainers have installed the App. Removing it says stop, which installing it
- * again takes back. One false answer of the host must not do that, as what waits there is discarded
+ * again takes back. A false answer of the host must not do that, as what waits there is discarded
  * then: so the App has to be missing twice, ten minutes apart, and nothing new is sent meanwhile.
+ * GitHub's documents know only one 404 of `GET /repos/{owner}/{repo}/installation`, whatever its
+ * reason. So before the second one is believed, a token has to be refused, too.
  */
 import type { Env } from '../../env.ts';
 import type { AppAbsence } from '../../host/app/github-app.ts';
@@ -51,24 +53,26 @@ export class Installations {
 
   /**
    * Notes what the host says of an App in a repository.
+   * @param installation its number there; null: there is none.
    * @returns how it is missing there; null: it is not, or was never installed.
    */
-  async note(app: HostsApp, name: RepositoryName, isInstalled: boolean): Promise<AppAbsence | null> {
+  async note(app: HostsApp, name: RepositoryName, installation: number | null): Promise<AppAbsence | null> {
     const known = this.#installed.find(name);
     const isKnown = known?.app === app.app;
-    if (isKnown && !isInstalled) return this.#noteMissing(app, name, known);
-    if (isInstalled && !isKnown) await this.#noteNew(app, name);
+    if (isKnown && installation === null) return this.#noteMissing(app, name, known);
+    if (installation !== null && !(isKnown && known.installation === installation))
+      await this.#noteNew(app, name, installation);
     // Also that of an App which the operator has replaced: nobody can confirm it any more.
     else if (known !== null && known.missingAt !== null) this.#installed.setMissing(known.id, null);
     return null;
   }
 
-  async #noteNew({ key, app }: HostsApp, name: RepositoryName): Promise<void> {
+  async #noteNew({ key, app }: HostsApp, name: RepositoryName, installation: number): Promise<void> {
     // Without its number, it is noted the next time. That must not keep the App from writing.
     const repository = await this.#lookUp(key, name).catch(() => null);
     if (repository === null) return;
     const at = systemClock.now();
-    this.#installed.add(repository, app, at);
+    this.#installed.add(repository, { app, installation }, at);
     if (this.#stances.stance(repository.id, WHOLE)?.saidBy !== NOBODY) return;
     this.#stances.setStance(repository, WHOLE, { word: 'welcome', at, saidBy: NOBODY, since: at });
   }
@@ -76,22 +80,31 @@ export class Installations {
   async #noteMissing(
     { key }: HostsApp,
     name: RepositoryName,
-    { id, missingAt }: Installed,
+    { id, installation, missingAt }: Installed,
   ): Promise<AppAbsence | null> {
     const isSecond = this.#toConfirm.has(id);
     if (missingAt !== null && !isSecond) return 'doubted';
     // The first time, doubt is enough whatever the host answers.
     const looking = this.#lookUp(key, name);
     const current = await (isSecond ? looking : looking.catch(() => null));
-    if (current !== null && current.id !== id) {
-      // Another repository has the name now, and nobody has removed anything there.
+    if (current !== null && (current.id !== id || !isSameOwner(current, name))) {
+      // Another repository has the name now, or another account has this one, and in neither has
+      // anybody removed anything.
       this.#installed.correctNames(current, current.id);
       return null;
     }
+    const isRemoved = missingAt !== null && isSecond && !(await this.#covers(key, installation, id));
     const at = systemClock.now();
-    if (missingAt !== null && isSecond) return this.#remove({ ...(current ?? name), id }, missingAt, at);
+    if (isRemoved) return this.#remove({ ...(current ?? name), id }, missingAt, at);
     this.#installed.setMissing(id, at);
     return 'doubted';
+  }
+
+  /** Tells if an installation still has a repository. @throws HostError */
+  async #covers(key: string, installation: number, repositoryId: number): Promise<boolean> {
+    const reached = reachHost(this.#env(), key);
+    const asked = reached?.access.writers?.covers(installation, repositoryId);
+    return (await asked?.finally(() => reached?.http.closeIdle())) ?? true;
   }
 
   /** Takes a removal for a stop, unless somebody has welcomed the service since. */
@@ -166,4 +179,8 @@ export class Installations {
       }
     }
   }
+}
+
+function isSameOwner(one: RepositoryName, other: RepositoryName): boolean {
+  return one.owner.toLowerCase() === other.owner.toLowerCase();
 }

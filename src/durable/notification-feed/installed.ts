@@ -19,6 +19,8 @@ export interface Installed {
   readonly id: number;
   /** The number of the App. The operator may have registered another one since. */
   readonly app: number;
+  /** The host's number of the App's installation. */
+  readonly installation: number;
   /** When the host first said that it is missing; milliseconds since 1970; null: it is not. */
   readonly missingAt: number | null;
 }
@@ -40,7 +42,8 @@ export class SqlInstalled {
 
   /** Returns what was seen of the repository that has this name; null: no App was. */
   find(name: RepositoryName): Installed | null {
-    const question = 'SELECT id, app, missing_at AS missingAt FROM installations WHERE name = ?';
+    const question =
+      'SELECT id, app, installation, missing_at AS missingAt FROM installations WHERE name = ?';
     const rows = this.#table().exec<Installed & Record<string, SqlStorageValue>>(question, fullName(name));
     return rows.toArray()[0] ?? null;
   }
@@ -51,14 +54,19 @@ export class SqlInstalled {
   }
 
   /** Notes that an App is there. A repository that was renamed stays read up to where it was. */
-  add({ id, ...name }: NumberedRepository, app: number, now: number): void {
+  add(
+    { id, ...name }: NumberedRepository,
+    { app, installation }: Pick<Installed, 'app' | 'installation'>,
+    now: number,
+  ): void {
     this.correctNames(name, id);
     this.#table().exec(
-      `INSERT INTO installations VALUES (?, ?, ?, NULL, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET app = excluded.app, missing_at = NULL`,
+      `INSERT INTO installations VALUES (?, ?, ?, ?, NULL, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET app = excluded.app, installation = excluded.installation, missing_at = NULL`,
       id,
       fullName(name),
       app,
+      installation,
       now,
       now,
     );
@@ -83,11 +91,22 @@ export class SqlInstalled {
     return this.#named<NamedRow>(question, now - DOUBTED_MS);
   }
 
-  /** Notes which repository has a name now, so that no other one is taken for it. */
+  /**
+   * Notes which repository has a name now, so that no other one is taken for it. An installation is
+   * an account's: one whose repository another account has now is none of it any more.
+   */
   correctNames(name: RepositoryName, id: number): void {
     if (!this.#exists()) return;
     const full = fullName(name);
-    this.#sql.exec('UPDATE installations SET name = ?1 WHERE id = ?2 AND name <> ?1', full, id);
+    const owner = `${name.owner}/`;
+    this.#sql.exec(
+      `UPDATE installations SET name = ?1, app = CASE
+         WHEN name = '' OR substr(name, 1, length(?3)) = ?3 COLLATE NOCASE THEN app ELSE 0 END
+       WHERE id = ?2 AND name <> ?1`,
+      full,
+      id,
+      owner,
+    );
     this.#sql.exec("UPDATE installations SET name = '' WHERE name = ? AND id <> ?", full, id);
   }
 
@@ -130,8 +149,8 @@ export class SqlInstalled {
 
   #table(): SqlStorage {
     const create = `CREATE TABLE IF NOT EXISTS installations (
-      id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE, app INTEGER NOT NULL, missing_at INTEGER,
-      read_at INTEGER NOT NULL, tried_at INTEGER NOT NULL
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE, app INTEGER NOT NULL, installation INTEGER NOT NULL,
+      missing_at INTEGER, read_at INTEGER NOT NULL, tried_at INTEGER NOT NULL
     )`;
     const index = 'CREATE INDEX IF NOT EXISTS installations_by_name ON installations (name)';
     if (!this.#isMade) for (const statement of [create, index]) this.#sql.exec(statement);

@@ -163,14 +163,16 @@ export class NotificationFeed extends DurableObject<Env> {
    * this note is lost, the thread's next event brings the comment.
    */
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
-    const at = systemClock.now();
-    const id = threadId(repository, number);
-    this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
+    this.#reader.noteOwn(repository, number);
   }
 
   /** Notes what the host says of an App; see `Installations.note`. */
-  async noteInstalled(app: HostsApp, name: RepositoryName, isInstalled: boolean): Promise<AppAbsence | null> {
-    return this.#installations.note(app, name, isInstalled);
+  async noteInstalled(
+    app: HostsApp,
+    name: RepositoryName,
+    installation: number | null,
+  ): Promise<AppAbsence | null> {
+    return this.#installations.note(app, name, installation);
   }
 
   /** Has the host asked within seconds what has become of the App; see `Installations.want`. */
@@ -207,7 +209,7 @@ export class NotificationFeed extends DurableObject<Env> {
     if (known?.app !== app) return null;
     const isOfNoUse =
       name !== null &&
-      (this.#installed.find(name) !== null || this.#stances.said(name, null).stoppedAt !== null);
+      (this.#installed.find(name)?.app === app || this.#stances.said(name, null).stoppedAt !== null);
     return isOfNoUse ? null : known.login;
   }
 

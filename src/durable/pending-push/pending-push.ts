@@ -180,15 +180,15 @@ export class PendingPush extends DurableObject<Env> {
 /**
  * Finds what a dead push has opened, and where. If it is nothing, deletes its branch on the fork
  * and answers null.
- * @throws HostError
+ * @throws HostError, also if the repository is missing, because it may only be private for a while.
  */
 async function findOrphan(
   host: CodeHost,
   target: RepositoryName,
   prHash: string,
 ): Promise<readonly [Repository, HostPullRequest] | null> {
+  const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
   try {
-    const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);
     const pullRequest = await host.findPullRequest(repository, { owner: login, branch });
     if (pullRequest !== null) return [repository, pullRequest];
@@ -196,7 +196,7 @@ async function findOrphan(
     if (host.flow === 'fork') await host.deleteBranch(await host.fork(repository), branch);
     return null;
   } catch (error) {
-    // The repository or the branch is gone. While the host refuses the bot account, nobody knows.
+    // The branch is gone. While the host refuses the bot account, nobody knows.
     if (isRefusedByHost(error) && error.failure.whose !== 'ours') return null;
     throw error;
   }

@@ -47,10 +47,14 @@ async function mayPost(env: Env, hostKey: string, repository: RepositoryName) {
   return writesSuspended ? 'later' : 'now';
 }
 
-/** Posts the comment, which counts as a creation of the account. Never rejects. */
+/**
+ * Posts the comment, which counts as a creation of the account. Never rejects because of the host.
+ * @param begin is called right before the host is asked for it.
+ */
 export async function introduce(
   reached: Reached,
   { owner, repo: name, number, app }: PullRequestRecord,
+  begin: () => Promise<void>,
 ): Promise<DeliveryResult> {
   const { env, config, host, access } = reached;
   const may = await mayPost(env, host.key, { owner, name }).catch(() => 'later' as const);
@@ -65,6 +69,7 @@ export async function introduce(
     const ownersRepository = `${owner}/${OWNERS_REPOSITORY[host.kind]}`;
     const maintainersUrl = serviceUrl + MAINTAINERS_PATH;
     const text = introduction({ serviceUrl, maintainersUrl, bot, ownersRepository });
+    await begin();
     await openThreads(access).createComment({ owner, name }, number, text);
     return DONE;
   } catch (error) {

@@ -46,6 +46,8 @@ export interface OutboxEntry extends Waiting {
   readonly works?: readonly string[];
   /** For an introduction: the host's number of the repository, as long as nobody has asked. */
   repositoryId?: number | null;
+  /** For an introduction: the host is asked for it, or was by an object that was reset then. */
+  isBegun?: boolean;
 }
 
 /** The words with which the topic is told of an event. */

@@ -396,6 +396,14 @@ export class PullRequest extends DurableObject<Env> {
       entry.repositoryId = null;
       this.#save();
     }
-    return introduce(reached, record);
+    if (entry.isBegun === true) return { kind: 'done' };
+    const result = await introduce(reached, record, async () => {
+      entry.isBegun = true;
+      this.#save();
+      await this.ctx.storage.sync();
+    });
+    // Nothing was posted. The outbox saves it.
+    if (result.kind === 'failed') entry.isBegun = false;
+    return result;
   }
 }

@@ -42,6 +42,11 @@ export class CommitTable {
     return this.#idOf.length;
   }
 
+  /** Returns the number of ids: those of commits, and of parents that were not added. */
+  get idCount(): number {
+    return this.#oids.size;
+  }
+
   /** Adds a commit unless it was added before. */
   add({ oid, parents, committedAt }: ListedCommit): void {
     const id = this.#number(oid);

@@ -77,6 +77,10 @@ export class AppWriters implements Writers {
     return standing === 'doubted' || isInstalled(standing);
   }
 
+  covers(installation: number, repositoryId: number): Promise<boolean> {
+    return this.#setup.app.covers(installation, repositoryId);
+  }
+
   expireInstallation(repository: RepositoryName): void {
     this.#setup.app.expire(repository);
   }

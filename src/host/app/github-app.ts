@@ -39,8 +39,14 @@ export type AppAbsence = 'removed' | 'doubted';
 /** An App's standing in a repository. Null: it was never installed. */
 export type AppStanding = Installation | AppAbsence | null;
 
-/** Notes that the App is installed in a repository, or is not. Null: nothing is missing there. */
-export type NoteInstalled = (repository: RepositoryName, isInstalled: boolean) => Promise<AppAbsence | null>;
+/**
+ * Notes the installation of a repository, by its number; null: there is none. Answers how it is
+ * missing; null: nothing is.
+ */
+export type NoteInstalled = (
+  repository: RepositoryName,
+  installation: number | null,
+) => Promise<AppAbsence | null>;
 
 /**
  * The permissions of tokens, by what they are for. All installations have `metadata`. The types do
@@ -53,6 +59,7 @@ const NEEDED = {
 } as const;
 type Purpose = keyof typeof NEEDED;
 const INSTALLATION = 'GET /repos/{owner}/{repo}/installation';
+const NEW_TOKEN = 'POST /app/installations/{installation_id}/access_tokens';
 
 /** Somebody waits, and whoever writes can go on without the App. */
 const HABITS = { timeoutMs: 10_000 } as const;
@@ -158,9 +165,27 @@ export class GitHubApp {
         toInstallation((await this.#rest.call(INSTALLATION, placeOf(repository), headers)).data),
       ),
     );
-    const standing = (await this.#note(repository, found !== null)) ?? found;
+    const standing = (await this.#note(repository, found?.id ?? null)) ?? found;
     looked.set(key, { standing, at: now });
     return standing;
+  }
+
+  /**
+   * Tells if an installation still has a repository, which a token for it proves: the host answers
+   * 404 where the installation is gone, and 422 where it has lost the repository.
+   * @throws HostError if that cannot be said.
+   */
+  async covers(installation_id: number, repositoryId: number): Promise<boolean> {
+    const permissions = { metadata: 'read' } as const;
+    const wanted = { installation_id, repository_ids: [repositoryId], permissions };
+    try {
+      await this.#asApp((headers) => this.#rest.call(NEW_TOKEN, wanted, headers));
+      return true;
+    } catch (error) {
+      const isLost = hostFailureOf(error).status === 422;
+      if (isLost || (error instanceof HostError && error.code === 'missing')) return false;
+      throw error;
+    }
   }
 
   /** Returns what this isolate has last seen of a repository, however long ago. */
@@ -224,8 +249,7 @@ export class GitHubApp {
   ): Promise<Token> {
     const wanted = { installation_id, repositories: [name], permissions: NEEDED[purpose] };
     return this.#asApp(async (headers) => {
-      const path = 'POST /app/installations/{installation_id}/access_tokens';
-      const answer = await this.#rest.call(path, wanted, headers);
+      const answer = await this.#rest.call(NEW_TOKEN, wanted, headers);
       expectStatus(answer, 201);
       const named = Date.parse(expectText(answer.data.expires_at));
       // A clock that is minutes behind, which the host bears, must not make it look too far away.

@@ -14,7 +14,7 @@ import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES, NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { ErrorPacket } from '../../git/wire/pkt-line.ts';
-import { ProtocolError } from '../../git/wire/protocol-error.ts';
+import { ProtocolError, tooLarge } from '../../git/wire/protocol-error.ts';
 import {
   readAdvertised,
   readAdvertisedIds,
@@ -60,6 +60,10 @@ const MAX_LISTED_BYTES = 18 * MiB;
  * parents.
  */
 const LISTED_COMMIT_BYTES = 160;
+/**
+ * Maximum number of ids in one listing. A commit may name thousands of parents that are not listed.
+ */
+const MAX_LISTED_IDS = 100_000;
 /** Memory that is claimed before each packet: more than its commits usually take. */
 const LISTING_ROOM_BYTES = 512 * 1024;
 /** Maximum number of bases in a listing that come after their deltas. Git sends few if any. */
@@ -330,6 +334,7 @@ async function readHistory(
     onKept: ({ type, oid, content }) => {
       if (type !== 'commit') return;
       commits.add({ oid, ...parseHistory(content) });
+      if (commits.idCount > MAX_LISTED_IDS) throw tooLarge('The code host listed too many parents.');
       conventions.add(content);
     },
   });

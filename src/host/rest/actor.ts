@@ -42,6 +42,8 @@ export interface Writers {
   payer(repository: RepositoryName): Promise<string | null>;
   /** Tells if maintainers have installed the App, suspended or not. */
   isInstalled(repository: RepositoryName): Promise<boolean>;
+  /** Tells if an installation still has a repository, both by their numbers. */
+  covers(installation: number, repositoryId: number): Promise<boolean>;
   /** Has it looked up again whether the App is installed, because that may have changed. */
   expireInstallation(repository: RepositoryName): void;
   /** Chooses who writes something new; null: the account. */

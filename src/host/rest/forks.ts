@@ -47,9 +47,23 @@ export class ForkRepositories extends RestRepositories {
         const fork = expectRepository(answer.data);
         const origins = new Set<unknown>([answer.data.parent?.id, answer.data.source?.id]);
         if (origins.has(repository.id) || origins.has(repository.networkId)) return fork;
+        if (await this.#isOwnRoot(answer.data, repository)) return fork;
         throw new HostError('refused', 'The code host answered with a repository that is not its fork.');
       }),
     );
+  }
+
+  /**
+   * Tells if the bot's repository is the root of the network. When a root is deleted, the host
+   * chooses the oldest fork in its place, perhaps the bot's (docs.github.com, "What happens to
+   * forks when a repository is deleted or changes visibility").
+   */
+  async #isOwnRoot(
+    { id, owner }: { readonly id: unknown; readonly owner: { readonly login: string } },
+    repository: Repository,
+  ): Promise<boolean> {
+    if (id !== repository.networkId || id === repository.id) return false;
+    return owner.login === (await this.account()).login;
   }
 
   /**

@@ -226,7 +226,9 @@ export class RestThreads {
 
   /**
    * Makes a change, which succeeds if its object is gone. A host that says so is asked a second
-   * time, because the change would never be tried again.
+   * time, because the change would never be tried again. It must show the repository, too: all that
+   * is in one that is private for a while comes back with it.
+   * @throws HostError `missing` if the repository is not shown.
    */
   async #unlessGone(
     repository: RepositoryName,
@@ -238,6 +240,7 @@ export class RestThreads {
     await call(change).catch(async (error: unknown) => {
       const isMissing = error instanceof HostError && error.code === 'missing';
       if (!isMissing || (await unlessMissing(() => call(read))) !== null) throw error;
+      await lookUpRepository(this.#rest, repository);
     });
   }
 }

@@ -4,12 +4,12 @@
  * Proved by test/push/delay/failure.test.ts and test/e2e/delayed/delayed-changes.test.ts.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { CommitChanges } from '../../text/commit-changes.ts';
 import { linesOf } from '../../words/finding.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { UNKNOWN_HASH } from '../judge/destination.ts';
-import { commitsNow } from '../judge/work.ts';
 import { judgeAgain, type JudgedAgain, lookAgain, type Present } from '../judge-again.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
@@ -34,8 +34,11 @@ const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
 
 /** The shortest pause after a failure that concerns all pushes. */
 const FULL_MS = 60_000;
-/** Failures after which a host is believed that says that something is missing. */
-const MOST_MISSING = 6;
+/**
+ * Failures after which a host is believed that says that something is missing: by their pauses,
+ * after 85 minutes, as a repository may be private for a while.
+ */
+const MOST_MISSING = 10;
 
 interface Releasing extends Pick<Publication, 'slot'>, ReleasedRow {
   readonly spool: StoredEntries;
@@ -65,23 +68,21 @@ export async function release(
   const { claim, push, findings } = again ?? { claim: null, push: asOpened, findings: [] };
   // Its page says then that nobody knows the hash, so a new pull request opens.
   run.notes.push(...linesOf(findings.filter(({ code }) => code === UNKNOWN_HASH)));
-  const updated = again && (await changesOf(run, present, again));
+  const changes = async (leaving: AnonymousCommits) => again && changesOf(present, again, leaving);
   const spent = push.named === null ? slot : null;
-  const publication = { claim, push, updated, compared: null, spool, pushHash, slot: spent };
+  const publication = { claim, push, changes, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
 }
 
 /** Finds what an update changes, for its page; null: nobody knows, or it is no update. */
 async function changesOf(
-  { host, settings }: PushRun,
-  { place, botLogin }: Present,
-  { push, claim, isUpstreams }: JudgedAgain,
+  { place }: Present,
+  { push, isUpstreams }: JudgedAgain,
+  leaving: AnonymousCommits,
 ): Promise<CommitChanges | null> {
   const { named, commits } = push;
   if (named === null || !isUpdate(push)) return null;
-  const bot = { name: botLogin, email: settings.anonEmail };
-  const leaving = await commitsNow([commits, bot, claim, 0], settings.signingKey, host.memory);
   return place.ask.updatedCommits(named, commits, leaving, isUpstreams);
 }
 

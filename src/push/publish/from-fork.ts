@@ -73,11 +73,22 @@ export class ForkDelivery extends Delivery<ForkHost> {
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
       const fork = this.#recorded ?? knownFork(host, repository) ?? known;
-      if (fork === undefined || !(await isForkGone(host, fork, error))) throw error;
+      if (fork === undefined || !(await this.#isLost(fork, error))) throw error;
       forgetFork(host, repository);
       if (this.#recorded !== null) throw forkIsGone(error);
       await this.#makeReady();
     });
+  }
+
+  /**
+   * Tells if a fork is gone or, for a new pull request, is none of upstream's, which may have been
+   * deleted and made anew under its name.
+   * @param error the reason why the fork is not ready
+   */
+  async #isLost(fork: RepositoryName, error: unknown): Promise<boolean> {
+    const { host } = this.run;
+    if (await isForkGone(host, fork, error)) return true;
+    return this.#recorded === null && isDetached(host, this.push.repository, fork);
   }
 
   async #makeReady(): Promise<void> {

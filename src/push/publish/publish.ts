@@ -31,8 +31,8 @@ export interface Publication {
   /** Names the push. A push that is made again has the same. */
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
-  /** The changes of an update; null: nobody knows, or it is no update. */
-  readonly updated: CommitChanges | null;
+  /** Finds the changes of an update that these commits make; null: nobody knows, or it is none. */
+  readonly changes: (leaving: AnonymousCommits) => Promise<CommitChanges | null>;
   /** The pull request with its commits that judging has found; null: none was looked for. */
   readonly compared: Compared | null;
   /** Counts the pull request that it opens; null: it opens none. */
@@ -164,13 +164,15 @@ export async function openedEarlier(
 
 interface DatedProposal extends Proposal {
   readonly dates: Dates;
+  /** As `Publication.changes` answers. */
+  readonly changes: CommitChanges | null;
   /** The keyed hashes of the commits, to be recorded. */
   readonly works: readonly string[];
 }
 
 async function proposalOf(
   run: PushRun,
-  { push, spool, claim }: Publication,
+  { push, spool, claim, changes }: Publication,
   attempt: Attempt,
   begun: Begun,
   { undated, works }: Compared,
@@ -194,6 +196,7 @@ async function proposalOf(
     onlyFrom: attempt.onlyFrom,
     mayGoOn: () => attempt.mayGoOn(),
     dates,
+    changes: await changes(anonymous),
     works: works.flatMap(([recorded = []]) => recorded),
   };
 }
@@ -211,10 +214,10 @@ async function record(
   run: PushRun,
   publication: Publication,
   pullRequest: HostPullRequest,
-  { prHash, anonymous, dates, works }: DatedProposal,
+  { prHash, anonymous, dates, changes, works }: DatedProposal,
 ): Promise<number> {
   const { host, store, claims, reply, logger } = run;
-  const { push, claim, updated } = publication;
+  const { push, claim } = publication;
   const { owner, name: repo } = push.repository;
   const { number, url, fork, id, app } = pullRequest;
   const place = { prHash, host: host.hostKey, owner, repo, number, url };
@@ -228,7 +231,7 @@ async function record(
     dates: dates.added(),
     lease: claim?.lease ?? null,
     repositoryId,
-    ...(updated !== null && { commits: updated.counts }),
+    ...(changes !== null && { commits: changes.counts }),
   };
   const slot = publication.slot ?? (await slotOfAnother(run, publication, pullRequest));
   const object = store.pullRequest(prHash);

@@ -14,6 +14,7 @@ import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation, ThreadComment } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
+import { askedOptions } from '../../pages/commands.ts';
 import { pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
@@ -129,7 +130,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     return c.json<z.infer<typeof pullRequestAnswer>>({ hash, state, url, ...said }, 200, headers);
   }
   const known = policy ?? OPEN_POLICY;
-  const asked = askedOptions(known, pullRequest.state === 'open');
+  const asked = askedOptions(known, pullRequest.state !== 'open');
   const closed = updateRefusal(known, repository, pullRequest);
   const needsKey = config.prUpdatePolicy === 'key';
   const takesReplies = replyRefusal(known, repository, pullRequest) === null;
@@ -163,19 +164,6 @@ function textsOf({ comments, description }: Conversation): ThreadComment[] {
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */
 function policyOf(c: Context<AppEnv>, host: HostConfig, repository: RepositoryName): Promise<KnownPolicy> {
   return within(POLICY_PATIENCE_MS, knownPolicy(c, repository, host)).catch(() => undefined);
-}
-
-/**
- * The push options that the repository asks for.
- * @param isOpen if not, an update opens a new pull request, which needs a description.
- */
-function askedOptions({ requiresSignOff, requiresAi, requiresIssue }: Policy, isOpen: boolean): string {
-  const options = [
-    ...(requiresSignOff ? ['-o sign-off '] : []),
-    ...(requiresAi && !isOpen ? ["-o 'ai=<none, assisted or generated>' "] : []),
-    ...(requiresIssue && !isOpen ? ["-o 'issue=<number>' "] : []),
-  ];
-  return options.join('');
 }
 
 /** Says why a push that names the pull request would be refused, as the push itself does. */

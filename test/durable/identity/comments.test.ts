@@ -2,7 +2,11 @@
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Comments } from '../../../src/durable/identity/comments.ts';
 import type { Env } from '../../../src/env.ts';
+import type { ThreadHost } from '../../../src/host/open.ts';
+import { HostError } from '../../../src/words/host-error.ts';
+import type { RepositoryName } from '../../../src/words/repository-name.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { withoutPauses } from '../../support/timeouts.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
@@ -167,6 +171,38 @@ describe('when the host', () => {
     expect(await someone.nextAlarm()).toBeNull();
   });
 
+  it('does not show the repository for an hour, its comments are deleted afterwards', async () => {
+    await sayTimes(3);
+    host.disturb = refuse(404);
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    // The others wait for the first one.
+    expect(writes()).toHaveLength(1);
+    pass(HOUR_MS);
+    await someone.runDueAlarms();
+    host.disturb = () => undefined;
+    pass(HOUR_MS);
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+
+  it('does not show the repository for a day, its comments are given up', async () => {
+    await sayTimes(3);
+    host.disturb = refuse(404);
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    pass(25 * HOUR_MS);
+    for (let turn = 0; turn < 3; turn++) {
+      await someone.runDueAlarms();
+      pass(MINUTE_MS);
+    }
+    host.disturb = () => undefined;
+    pass(2 * HOUR_MS);
+    await someone.runDueAlarms();
+    expect(host.comments).toHaveLength(3);
+    expect(await someone.nextAlarm()).toBeGreaterThan(Date.now() + 28 * DAY_MS);
+  });
+
   it('is in the middle of it, a crash loses nothing', async () => {
     await sayTimes(3);
     await someone.reportedBy(3);
@@ -180,6 +216,58 @@ describe('when the host', () => {
     await runInDurableObject(someone.stub, (_, { storage }) => storage.setAlarm(Date.now()));
     await someone.runAlarm();
     expect(host.textsOn(THREAD)).toEqual([0, 1, 2].map((index) => `${index}${someone.footer(0)}`));
+  });
+});
+
+describe('where the host says that the App may be missing', () => {
+  const HELLO = { owner: 'octo', name: 'hello' };
+  const OTHER = { owner: 'octo', name: 'other' };
+  const doubt = { effect: 'none', lasts: 'until', retryAfterMs: 10 * MINUTE_MS, isLocal: true } as const;
+
+  /** A host that doubts the App in one repository, and what it was asked for. */
+  function doubting() {
+    const asked: string[] = [];
+    const doubtIn = (repository: RepositoryName) => {
+      asked.push(repository.name);
+      if (repository.name === 'hello') throw new HostError('unreachable', 'No.', undefined, doubt);
+    };
+    const there: Partial<ThreadHost> = {
+      deleteComment: async (repository) => doubtIn(repository),
+      ownComments: async (repository) => {
+        doubtIn(repository);
+        return [];
+      },
+    };
+    return { asked, there: there as ThreadHost };
+  }
+
+  it('only what is to be done in that repository waits', async () => {
+    await runInDurableObject(someone.stub, async (_, { storage }) => {
+      const comments = new Comments(storage.sql, someone.hash);
+      for (const [at, repository] of [HELLO, HELLO, OTHER].entries()) {
+        const attempt = comments.begin({ repository, number: 1 }, Date.now());
+        comments.settle(attempt, { id: at + 1 }, Date.now());
+      }
+      comments.order('delete', Date.now());
+      const { asked, there } = doubting();
+      await comments.doDue(there, async () => {});
+      expect(asked).toContain('other');
+      expect(comments.dueChores(Date.now() + 9 * MINUTE_MS)).toEqual([]);
+      expect(comments.dueChores(Date.now() + 10 * MINUTE_MS)).toHaveLength(2);
+    });
+  });
+
+  it('only what may have been posted in that repository is looked for later', async () => {
+    await runInDurableObject(someone.stub, async (_, { storage }) => {
+      const comments = new Comments(storage.sql, someone.hash);
+      for (const repository of [HELLO, OTHER]) comments.begin({ repository, number: 1 }, Date.now());
+      pass(6 * MINUTE_MS);
+      const { asked, there } = doubting();
+      await comments.doDue(there, async () => {});
+      expect(asked).toEqual(['hello', 'other']);
+      expect(comments.dueAttempts(Date.now() + 9 * MINUTE_MS)).toEqual([]);
+      expect(comments.dueAttempts(Date.now() + 10 * MINUTE_MS)).toMatchObject([{ repository: HELLO }]);
+    });
   });
 });
 

@@ -6,7 +6,7 @@ import { writeClaim } from '../../../src/limits/claim.ts';
 import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
-import { HOUR_MS, MINUTE_MS, holdClock, pass } from '../../support/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, holdClock, pass } from '../../support/clock.ts';
 import { Pseudonym, THREAD } from '../support/pseudonym.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -195,13 +195,16 @@ describe('a comment whose answer is lost', () => {
   });
 
   it.each([
-    ['is looked for until the host lets us look', 401, ['lost']],
-    ['is given up with its thread', 404, []],
-  ])('%s', async (_, status, found) => {
+    ['is looked for until the host lets us look', 401, MINUTE_MS, ['lost']],
+    ['is looked for until the host shows its thread', 404, MINUTE_MS, ['lost']],
+    ['is given up with its thread, when that has been missing for a day', 404, DAY_MS, []],
+  ])('%s', async (_, status, missingMs, found) => {
     host.loseAnswer = ({ method }) => (method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
     host.disturb = ({ method }) => (method === 'GET' ? Response.json({}, { status }) : undefined);
     await someone.say('lost');
     pass(6 * MINUTE_MS);
+    await someone.runDueAlarms();
+    pass(missingMs);
     await someone.runDueAlarms();
     host.disturb = () => undefined;
     pass(6 * MINUTE_MS);

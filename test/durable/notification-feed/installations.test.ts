@@ -29,8 +29,9 @@ const VARIABLES = {
 const HELLO = { owner: 'octo', name: 'hello' };
 const MOVED = { owner: 'octo', name: 'moved' };
 const INSTALLATION = '/repos/octo/hello/installation';
-/** The number of the repository in which the App was installed. */
+/** The number of the repository in which the App was installed, and that of the installation. */
 const ID = 7;
+const NUMBER = 5;
 
 let host: FakeActivity;
 let count = 0;
@@ -72,7 +73,7 @@ function answer(path: string): Response | undefined {
   if (isMissing) return Response.json({ message: 'Not Found' }, { status: 404 });
   if (installation === undefined) return Response.json(repository(name, found.id));
   const permissions = { issues: 'write', pull_requests: 'write' };
-  return Response.json({ id: 5, suspended_at: null, permissions });
+  return Response.json({ id: NUMBER, suspended_at: null, permissions });
 }
 
 function repository(full_name: string, id: number) {
@@ -95,7 +96,11 @@ const refusal = () => Response.json({ message: 'Repository access blocked' }, { 
 
 /** Lets the service see that the App is installed, or is not. */
 const seen = (name: RepositoryName = HELLO) =>
-  feed().noteInstalled({ key: 'gh', app: 17 }, name, repositories[fullName(name)]?.isInstalled === true);
+  feed().noteInstalled(
+    { key: 'gh', app: 17 },
+    name,
+    repositories[fullName(name)]?.isInstalled ? NUMBER : null,
+  );
 
 /** Lets the minute's run come, minutes later. */
 async function runAfter(minutes: number) {
@@ -111,6 +116,12 @@ async function remove(name: RepositoryName = HELLO) {
 }
 
 const stoppedAt = async (id = ID) => (await feed().said(HELLO, id)).stoppedAt;
+
+const TOKEN = { token: 'ghs_1', expires_at: '2027-01-01T00:00:00Z' };
+/** Answers to who asks for a token. */
+const made = () => Response.json(TOKEN, { status: 201 });
+const failed = () => Response.json({ message: 'down' }, { status: 502 });
+const lost = () => Response.json({ message: 'Not accessible' }, { status: 422 });
 
 describe('an App that is missing', () => {
   it('stops the service once the host has said so twice, ten minutes apart', async () => {
@@ -197,6 +208,21 @@ describe('an App that is missing', () => {
     };
     const stopped = [...(await runAfter(11)), ...(await runAfter(1)), ...(await runAfter(1))];
     expect(stopped).toMatchObject([HELLO]);
+  });
+
+  it('is not removed while the host gives a token for it, or does not say', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    await seen();
+    repositories['octo/hello']!.isInstalled = false;
+    await hook(HELLO);
+    const path = `/app/installations/${NUMBER}/access_tokens`;
+    for (const asked of [made, failed]) {
+      host.disturb = (one) => (one === path ? asked() : answer(one));
+      expect([await runAfter(11), await stoppedAt()]).toEqual([[], null]);
+      expect(await seen()).toBe('doubted');
+    }
+    host.disturb = (one) => (one === path ? lost() : answer(one));
+    expect(await runAfter(11)).toMatchObject([HELLO]);
   });
 
   it('with its whole repository stops the service there, should it be public again', async () => {
@@ -300,15 +326,45 @@ describe('a repository that was renamed', () => {
   });
 });
 
+describe('a repository that was given to another account', () => {
+  const THERE = { owner: 'nova', name: 'hello' };
+  const saidThere = async () => (await feed().said(THERE, ID)).stoppedAt;
+
+  it('is not stopped, because nobody has removed the App', async () => {
+    await seen();
+    repositories['octo/hello']!.isInstalled = false;
+    // The host leads from the old name to the new one.
+    host.disturb = (path) =>
+      path === '/repos/octo/hello' ? Response.json(repository('nova/hello', ID)) : answer(path);
+    expect(await seen()).toBeNull();
+    expect([await runAfter(11), await saidThere()]).toEqual([[], null]);
+  });
+
+  it('is not stopped if somebody has pushed to its new name first', async () => {
+    await seen();
+    delete repositories['octo/hello'];
+    repositories['nova/hello'] = { id: ID, isInstalled: false };
+    expect(await saidThere()).toBeNull();
+    expect(await seen(THERE)).toBeNull();
+    await hook(THERE);
+    expect([await runAfter(11), await saidThere()]).toEqual([[], null]);
+    // Its new owners may install the App, and remove it.
+    repositories['nova/hello'].isInstalled = true;
+    expect(await seen(THERE)).toBeNull();
+    expect(await remove(THERE)).toMatchObject([THERE]);
+  });
+});
+
 it('repositories whose names others have by now take nobody’s turn', async () => {
   const turns = await runInDurableObject(feed(), (_, { storage }) => {
     const installed = new SqlInstalled(storage.sql);
+    const here = { app: 17, installation: NUMBER };
     for (let id = 100; id < 110; id++) {
-      installed.add({ owner: 'octo', name: `old-${id}`, id }, 17, 0);
+      installed.add({ owner: 'octo', name: `old-${id}`, id }, here, 0);
       installed.setMissing(id, 0);
       installed.correctNames({ owner: 'octo', name: `old-${id}` }, id + 100);
     }
-    installed.add({ ...HELLO, id: ID }, 17, 1);
+    installed.add({ ...HELLO, id: ID }, here, 1);
     installed.setMissing(ID, 1);
     return [installed.toRead(60 * MINUTE_MS), installed.toConfirm(60 * MINUTE_MS)];
   });

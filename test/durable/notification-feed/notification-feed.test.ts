@@ -107,6 +107,8 @@ function asked(): string[] {
   return host.requests.splice(0).map(({ path }) => path.split('?')[0] ?? '');
 }
 
+const hide = (path: string) => (path.endsWith('/pulls/1') ? Response.json({}, { status: 404 }) : undefined);
+
 function failure(): Response {
   return Response.json({ message: 'secret path /home/ada' }, { status: 500 });
 }
@@ -394,9 +396,22 @@ describe('when the host fails', () => {
     expect(logged).toEqual([]);
   });
 
-  it('for good, as for a deleted repository, nothing is tried again', async () => {
+  it('to show one of its own, as in a repository that is private for an hour, its end is told later', async () => {
+    const { prHash, pull } = await openPull();
+    pull.reason = 'author';
+    pull.closedAt = CLOSED_AT;
+    host.disturb = hide;
+    await run();
+    await run();
+    host.disturb = () => undefined;
+    await run();
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toEqual([message(prHash, 'closed')]);
+  });
+
+  it('for good to show what may be anybody’s, nothing is tried again', async () => {
     await openPull();
-    host.disturb = (path) => (path.endsWith('/pulls/1') ? Response.json({}, { status: 404 }) : undefined);
+    host.disturb = hide;
     await run();
     asked();
     await run();

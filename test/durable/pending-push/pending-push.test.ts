@@ -188,9 +188,7 @@ describe('pushes of one machine, which share an object,', () => {
   });
 
   it('are cleared up when each is due, and the last one leaves nothing', async () => {
-    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () =>
-      Response.json({ message: 'Not Found' }, { status: 404 }),
-    );
+    answer(REPOSITORY, 404);
     const [a, b] = [pushIn('dead', 'a'), pushIn('dead', 'b')];
     await a.begin(intent('a'));
     await b.begin(intent('b'), NOW + HOUR_MS / 2);
@@ -216,15 +214,27 @@ describe('pushes of one machine, which share an object,', () => {
   });
 });
 
-/** The host's answers, by method and path; and what it was asked. */
-function answer(answers: Record<string, unknown>): string[] {
+const REPOSITORY = {
+  'GET /user': { id: 1, login: 'bot' },
+  'GET /repos/octo/hello': {
+    id: 1,
+    name: 'hello',
+    owner: { login: 'octo' },
+    private: false,
+    archived: false,
+    size: 1,
+  },
+};
+
+/** The host's answers, by method and path; the status of all others; and what it was asked. */
+function answer(answers: Record<string, unknown>, status = 503): string[] {
   const asked: string[] = [];
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
     const { method, url } = new Request(input, init);
     const call = `${method} ${new URL(url).pathname}`;
     asked.push(call);
     const body = answers[call];
-    if (body === undefined) return Response.json({ message: 'Server Error' }, { status: 503 });
+    if (body === undefined) return Response.json({ message: 'No' }, { status });
     return body === null ? new Response(null, { status: 204 }) : Response.json(body);
   });
   return asked;
@@ -261,18 +271,6 @@ describe('a push that died and is not repeated', () => {
       ref: `anon-${PR_HASH}`,
       user: { login: 'bot' },
       repo: { name: 'hello', owner: { login: 'bot' } },
-    },
-  };
-
-  const REPOSITORY = {
-    'GET /user': { id: 1, login: 'bot' },
-    'GET /repos/octo/hello': {
-      id: 1,
-      name: 'hello',
-      owner: { login: 'octo' },
-      private: false,
-      archived: false,
-      size: 1,
     },
   };
 
@@ -320,6 +318,15 @@ describe('a push that died and is not repeated', () => {
     expect(await clearUp(push, NOW + 26 * HOUR_MS)).toBe(false);
   });
 
+  it('is looked after again while the host does not show the repository, for a day', async () => {
+    vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    answer({ 'GET /user': REPOSITORY['GET /user'] }, 404);
+    const push = newPush();
+    await push.begin({ prHash: PR_HASH, committedAt: 1 });
+    expect(await clearUp(push)).toBe(true);
+    expect(await clearUp(push, NOW + 26 * HOUR_MS)).toBe(false);
+  });
+
   it.each([401, 403])(
     'is looked after again when the host refuses the bot account with %d',
     async (status) => {
@@ -346,9 +353,11 @@ describe('a push that died and is not repeated', () => {
     const push = newPush();
     await push.begin(intent('a'));
     const meanwhile: unknown[] = [];
-    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input) => {
       meanwhile.push(await push.begin(intent('b'), NOW + HOUR_MS));
-      return Response.json({ message: 'Not Found' }, { status: 404 });
+      const shown = new Map<string, unknown>(Object.entries(REPOSITORY));
+      const body = shown.get(`GET ${new URL(input as string).pathname}`);
+      return body === undefined ? Response.json({}, { status: 404 }) : Response.json(body);
     });
     expect(await clearUp(push)).toBe(false);
     expect(meanwhile[0]).toEqual({ kind: 'busy' });

@@ -10,6 +10,7 @@ import { WHOLE } from '../../../src/events/hear.ts';
 import { reachHost } from '../../../src/host-access.ts';
 import { feedOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -18,7 +19,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const DATES = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
 
 /** The host's answers to comments, made in the object that asks, and the texts that were posted. */
-let answers: (() => Response)[];
+let answers: (() => Response | Promise<Response>)[];
 let posted: string[];
 /** Whether the host shows pull requests. */
 let shows: boolean;
@@ -44,8 +45,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const nothing = async () => {};
+
 const objectOf = ({ prHash }: PullRequestRecord) =>
   bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
+
+/** Gives the object its configuration. */
+async function configure(record: PullRequestRecord, variables: object = {}): Promise<void> {
+  const own = { HOSTING_API_URL: API, HOSTING_TOKEN: 'secret', SERVICE_URL: 'https://veil.test' };
+  await runInDurableObject(objectOf(record), (instance) => {
+    Object.assign(instance, { env: { ...bindings, ...own, ...variables } });
+  });
+}
 
 /** Opens a pull request in the repository of that number. */
 async function opened(repositoryId: number, variables: object = {}): Promise<PullRequestRecord> {
@@ -53,10 +64,7 @@ async function opened(repositoryId: number, variables: object = {}): Promise<Pul
   const prHash = `beef${number.toString(16).padStart(8, '0')}`;
   const url = `https://host.test/octo/hello/pull/${number}`;
   const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url, fork: null };
-  const own = { HOSTING_API_URL: API, HOSTING_TOKEN: 'secret', SERVICE_URL: 'https://veil.test' };
-  await runInDurableObject(objectOf(record), (instance) => {
-    Object.assign(instance, { env: { ...bindings, ...own, ...variables } });
-  });
+  await configure(record, variables);
   const push = { tip: 'a', dates: DATES, lease: null, repositoryId };
   // Alarms are run by the tests; by itself none goes off within a test.
   await objectOf(record).record(record, push, Date.now() + HOUR_MS);
@@ -108,7 +116,7 @@ it('is not posted once the maintainers have said stop, or it has ended', async (
     HOSTING_TOKEN: 'secret',
     SERVICE_URL: 'https://veil.test',
   };
-  const asked = await introduce(reachHost(own, 'gh', null)!, { ...ended, repo: 'stopped' });
+  const asked = await introduce(reachHost(own, 'gh', null)!, { ...ended, repo: 'stopped' }, nothing);
   expect([asked, posted]).toEqual([{ kind: 'done' }, []]);
 });
 
@@ -125,6 +133,18 @@ it('is not posted while the host does not show the pull request', async () => {
 it('is posted once for a repository, by its number, whatever its name is', async () => {
   for (const record of [await opened(104), await opened(104), await opened(105)]) await runAlarm(record);
   expect(posted).toHaveLength(2);
+});
+
+it('is not posted again by an object that was reset while it was posted', async () => {
+  const record = await opened(111);
+  answers = [() => new Promise(() => {})];
+  void runAlarm(record).catch(() => {});
+  await expect.poll(() => posted).toHaveLength(1);
+  await restartObjects();
+  await configure(record);
+  await runInDurableObject(objectOf(record), (_, { storage }) => storage.setAlarm(Date.now() + HOUR_MS));
+  await runAlarm(record);
+  expect(posted).toHaveLength(1);
 });
 
 // The last one: the pause counts for the whole account.

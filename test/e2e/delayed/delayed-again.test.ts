@@ -209,7 +209,9 @@ describe('once it is public', () => {
     expect(nameIn(answer.progress.join('\n'))).not.toBe(name);
     goOn();
     await pressing;
-    await published(bed, name);
+    // What comes before it is public is not compared with it.
+    await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
+    await pass(bed);
     await bed.host.onlyPull(upstream);
   });
 

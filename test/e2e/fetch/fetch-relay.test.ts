@@ -5,14 +5,14 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
-import { useOwnTestBed } from '../support/test-bed.ts';
+import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { fetchBody, send, type WireAnswer } from '../support/wire.ts';
 import { pkt, readPkts } from '../../support/pkt-line.ts';
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
-const bed = useOwnTestBed();
+const bed = useTestBed();
 
 const discover = (upstream: Pick<Upstream, 'url'>, person: Person, headers: Record<string, string> = {}) =>
   send(`${upstream.url}/info/refs?service=git-upload-pack`, { person, headers });

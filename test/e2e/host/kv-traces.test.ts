@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
-import { filesIn, inDatabases } from '../support/state-files.ts';
-import { TestBed } from '../support/test-bed.ts';
+import { filesIn, inDatabases, pathsIn } from '../support/state-files.ts';
+import { TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const DAY_S = 24 * 60 * 60;
@@ -98,5 +98,27 @@ describe('an entry of KV', exhaustive, () => {
     for (const { key, expiration } of entries) {
       expect([key, (expiration / 1000) % DAY_S]).toEqual([key, 0]);
     }
+  });
+});
+
+describe('an entry of KV that has expired', exhaustive, () => {
+  const bed = useOwnTestBed();
+
+  it('leaves the disk with the next scheduled run, though nobody asks for it again', async () => {
+    const kv = join(bed.stateDir, 'kv');
+    const values = () => pathsIn(kv).filter((path) => path.includes('/blobs/'));
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    await clone.push('-o', 'preview', 'origin', 'HEAD:refs/heads/a');
+    await (await fetch(`${bed.service.url}/v1/gh/${upstream.fullName}`)).text();
+    await vi.waitFor(() => expect(values().length).toBeGreaterThan(1), PATIENCE);
+    await bed.restart(() => {
+      inDatabases(join(kv, 'miniflare-KVNamespaceObject'), (database) =>
+        database.exec('UPDATE _mf_entries SET expiration = 1'),
+      );
+    });
+    const expired = values();
+    await bed.service.runScheduled();
+    await vi.waitFor(() => expect(values().filter((path) => expired.includes(path))).toEqual([]), PATIENCE);
   });
 });

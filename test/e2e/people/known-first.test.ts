@@ -1,5 +1,6 @@
 /** Forms that could not succeed: they say so in place of their fields. */
 import { expect, it } from 'vitest';
+import { exhaustive } from '../../support/exhaustive.ts';
 import { type FormAnswer, FormClient, wordsOf } from '../support/form-client.ts';
 import { OPERATOR, Operator } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
@@ -36,6 +37,18 @@ it('a repository that accepts nothing, or not everything, says so before a lette
     expect.stringContaining(
       `closes issues of accounts that are not vouched for, and ${bed.sandbox.botLogin} is not in`,
     ),
+  ]);
+});
+
+it('an invalid policy, and a list that denounces the bot, are told early, too', exhaustive, async () => {
+  const invalid = await formsOf(await withIssue({ '.gitveil.yml': 'acept: true\n' }));
+  expect(invalid.map(hasFields)).toEqual([false, false, false]);
+  for (const form of invalid) expect(wordsOf(form)).toContain('(did you mean accept?)');
+  const list = { 'VOUCHED.td': `-${bed.sandbox.botLogin} sends spam\n` };
+  const [, , change] = await formsOf(await withIssue(list));
+  expect(change && [hasFields(change), wordsOf(change)]).toEqual([
+    false,
+    expect.stringContaining('its VOUCHED.td denounces it'),
   ]);
 });
 

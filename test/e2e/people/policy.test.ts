@@ -1,6 +1,7 @@
 /** A repository's `.gitveil.yml` before pushes, comments and issues. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
+import { FormClient, wordsOf } from '../support/form-client.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -97,6 +98,14 @@ describe('a policy', () => {
     // The tip, the commit, the folder and the file; the owner's tip; that of one that is not there;
     // and again without the folder for the badge, which the owner's file does not concern.
     expect(paths).toHaveLength(4 + 3 + 1 + 1 + 3 + calls.length);
+  });
+
+  it('has all its options in the command on the page of the repository', async () => {
+    const upstream = await bed.createUpstream();
+    await withPolicy(upstream, 'sign_off: required\nai_disclosure: required\nissue: required\n');
+    const { html } = await new FormClient(bed.service.url, bed.person()).get(`/v1/gh/${upstream.fullName}`);
+    const options = "-o sign-off -o 'ai=<none, assisted or generated>' -o 'issue=<number>'";
+    expect(wordsOf({ html })).toContain(`git push ${options} ${upstream.url} HEAD:refs/heads/my-change`);
   });
 
   it('is asked for by a push in one round trip, beside its other questions', async () => {

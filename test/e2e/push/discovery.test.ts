@@ -3,13 +3,13 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
-import { useOwnTestBed } from '../support/test-bed.ts';
+import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { readPkts } from '../../support/pkt-line.ts';
 
-const bed = useOwnTestBed();
+const bed = useTestBed();
 
 const discover = (url: string) => send(`${url}/info/refs?service=git-receive-pack`, { person: bed.person() });
 

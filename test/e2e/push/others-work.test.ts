@@ -277,24 +277,42 @@ describe('the form', exhaustive, () => {
   });
 });
 
-it(
-  'a guess at a commit, on a branch of upstream, is told before work on it confirms it',
-  exhaustive,
-  async () => {
-    const { clone, upstream, first, update, tip } = await fixed();
-    const original = (await clone.git('rev-parse', 'HEAD')).trim();
-    // Who has made it out of guesses has the same commit.
-    await clone.git('push', '--quiet', upstream.path, 'HEAD:refs/heads/wip');
-    await clone.commit({ message: 'Two\n', files: { 'two.txt': 'two\n' } });
+/** Publishes one commit, and puts what a right guess at it makes where `ref` says. */
+async function guessed(ref: string) {
+  const story = await fixed();
+  const { clone, upstream } = story;
+  const original = (await clone.git('rev-parse', 'HEAD')).trim();
+  await clone.git('push', '--quiet', upstream.path, `HEAD:${ref}`);
+  await clone.commit({ message: 'Two\n', files: { 'two.txt': 'two\n' } });
+  return { ...story, original, says: `stands on ${original.slice(0, 12)}, which upstream has` };
+}
+
+describe('a guess at a commit, which somebody has pushed to upstream,', exhaustive, () => {
+  it('is told before an update confirms it, with a way out', async () => {
+    const { clone, first, update, tip, original, says } = await guessed('refs/heads/wip');
     const lines = remoteLines(await update('preview'));
-    expect(lines.join('\n')).toContain(
-      `stands on ${original.slice(0, 12)}, which upstream has on its branch "wip"`,
-    );
+    expect(lines.join('\n')).toContain(`${says} on its branch "wip"`);
     await type({ clone }, lines, 'git fetch');
     const pushed = await update();
     expect(pushed.code, pushed.stderr).toBe(0);
-    expect(pushed.stderr).not.toContain('upstream has on its branch');
+    expect(pushed.stderr).not.toContain('which upstream has');
     const parent = await gitIn(first.forkPath, 'rev-parse', `${tip()}~1`);
     expect(parent.trim()).not.toBe(original);
-  },
-);
+  });
+
+  it.each([
+    ['the only branch that has it, which a new pull request is for', 'refs/heads/wip', 'on its branch "wip"'],
+    ['the branch that is pushed to', 'refs/heads/topic', 'on its branch "topic"'],
+    ['a tag', 'refs/tags/v1', 'as its tag "v1"'],
+  ])('is told if it is %s, with a way out', async (_, ref, where) => {
+    const { clone, upstream, original, says } = await guessed(ref);
+    const preview = () => clone.push('-f', '-o', 'preview', 'origin', 'HEAD:topic');
+    const lines = remoteLines(await preview());
+    expect(lines.join('\n')).toContain(`${says} ${where}`);
+    await type({ clone }, lines, 'git fetch');
+    expect((await preview()).stderr).not.toContain('which upstream has');
+    const onto = await clone.git('rev-list', `${await upstream.tip()}..HEAD`);
+    expect(onto.trim().split('\n')).toHaveLength(2);
+    expect(onto).not.toContain(original);
+  });
+});

@@ -9,11 +9,11 @@ import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { nextSecond } from '../shapes/updates.ts';
 import { contribute, expectRefused, type Contribution } from '../support/contribution.ts';
 import { RawConnection } from '../support/raw-http.ts';
-import { useOwnTestBed } from '../support/test-bed.ts';
+import { useTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, RECEIVE_PACK } from '../support/wire.ts';
 import { readReport } from '../../support/pkt-line.ts';
 
-const bed = useOwnTestBed();
+const bed = useTestBed();
 
 const MEBIBYTE = 1024 * 1024;
 const REF = 'refs/heads/fix';

@@ -330,6 +330,20 @@ describe('the fork', exhaustive, () => {
     expect(await branches()).toBe(old);
   });
 
+  it('of a repository that was deleted and made anew under its name is replaced', async () => {
+    const { upstream: old } = await contributeAgain();
+    const ids = await old.git('rev-list', '--all');
+    bed.tripwire.tolerate(
+      'commits of the deleted repository',
+      ({ secret }) => secret.kind === 'id' && ids.includes(secret.text),
+    );
+    await bed.sandbox.maintainer.deleteFork(old.owner, old.name);
+    const contribution = await contribute(bed, { name: old.name });
+    await contribution.clone.commit();
+    const fork = { name: `${old.name}-1` };
+    await expectAccepted(bed, contribution, await contribution.clone.push(), { fork });
+  });
+
   it.each<[what: string, pulls: number, change: (name: string) => unknown]>([
     ['deleted', 2, (name) => bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, name)],
     [

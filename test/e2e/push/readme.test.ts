@@ -65,7 +65,7 @@ describe('with Git', () => {
         clone = join(clone, filled(line.slice('cd '.length)));
         continue;
       }
-      if (line.startsWith('git commit')) {
+      if (line.startsWith('# Change a file')) {
         await typed(clone, 'git ls-files | head -n 1 | while read -r file; do echo more >> "$file"; done');
       }
       // Git would open an editor for the message.

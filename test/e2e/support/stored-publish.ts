@@ -13,7 +13,7 @@ import { verdictLine } from './verdict-line.ts';
 const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
 
 export const enterNow: typeof real.enterNow = async (run, publication) => {
-  const { push, spool, pushHash, claim, updated, compared, slot, ...more } = publication;
+  const { push, spool, pushHash, claim, changes, compared, slot, ...more } = publication;
   deepStrictEqual(more, {});
   const { repository, footer, policyLimits, named, ...work } = push;
   const says = { repository, footer, policyLimits, named };
@@ -36,7 +36,7 @@ export const enterNow: typeof real.enterNow = async (run, publication) => {
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
     claim: structuredClone(claim),
-    updated: structuredClone(updated),
+    changes,
     compared: compared && { ...compared, undated: undatedOf(kept.work.commits, bot) },
     slot,
   });

@@ -158,6 +158,13 @@ it('counts what it inflates, piece by piece, so that others may go on', async ()
   expect(Math.max(...steps)).toBeLessThan(5_000_000);
 });
 
+it('counts each object besides its bytes, because thousands of them may be empty', async () => {
+  const memory = new CountedMemory();
+  const empty = Array.from({ length: 4_000 }, () => blob(''));
+  await searched(empty, { memory });
+  expect(memory.workedBytes).toBeGreaterThan(256 * empty.length);
+});
+
 it('names that no file system takes are not remembered', async () => {
   const [file, other] = [Buffer.from(`1 ${NAME}`), Buffer.from(`2 ${NAME}`)];
   const content = treeContent([

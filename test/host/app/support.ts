@@ -71,9 +71,9 @@ export class AppHost {
   constructor() {
     const account = { kind: 'github', apiUrl: API, http: this.http, token: 'account', ...ACCOUNT } as const;
     const access = { ...account, clock: this.clock };
-    const note = async (repository: RepositoryName, isInstalled: boolean) => {
-      this.noted.push(`${fullName(repository)} ${isInstalled ? 'yes' : 'no'}`);
-      return isInstalled ? null : this.absence;
+    const note = async (repository: RepositoryName, installation: number | null) => {
+      this.noted.push(`${fullName(repository)} ${installation === null ? 'no' : 'yes'}`);
+      return installation === null ? this.absence : null;
     };
     this.app = new GitHubApp({ id: APP, key: KEY }, access, ACCOUNT, note);
     this.writers = new AppWriters({

@@ -66,6 +66,6 @@ it('that is the service’s own tells nobody to push again, as it is tried again
 // Git's interface says 401 of a repository that the public does not see.
 it.each([404, 401])('that the host says once, with %d, need not be true', (status) => {
   const gone = AT_HOST(status, { whose: 'person', lasts: 'final' });
-  expect(failureOf(gone, 5)).toMatchObject({ failure: { kind: 'later' }, isForAll: false });
-  expect(failureOf(gone, 6)).toMatchObject({ failure: { kind: 'final' } });
+  expect(failureOf(gone, 9)).toMatchObject({ failure: { kind: 'later' }, isForAll: false });
+  expect(failureOf(gone, 10)).toMatchObject({ failure: { kind: 'final' } });
 });

@@ -156,7 +156,10 @@ describe('the page of a delayed push', () => {
     expect(page).not.toContain('is open');
     expect(page).not.toContain('type="submit"');
     expect(page).not.toContain('2030-01-01');
-    expect(await textOf(name, TERMINAL)).toContain(`PR key:   ${key}\n`);
+    const inTerminal = await textOf(name, TERMINAL);
+    expect(inTerminal).toContain(`PR key:   ${key}\n`);
+    const last = `PR URL:   ${PUBLISHED.url}\nWhoever opens it early looks like its author there.\n`;
+    expect(inTerminal.endsWith(last)).toBe(true);
   });
 
   it('has no key for who has updated a pull request without it', async () => {

@@ -5,12 +5,19 @@
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { HISTORY_KINDS } from '../../../src/durable/pull-request/history.ts';
 import type { Env } from '../../../src/env.ts';
 
 interface Description {
   openapi: string;
   servers: { url: string }[];
-  paths: Record<string, Record<string, { responses: Record<string, unknown>; security: unknown[] }>>;
+  paths: Record<string, Record<string, Operation>>;
+}
+
+interface Operation {
+  operationId: string;
+  responses: Record<string, unknown>;
+  security: unknown[];
 }
 
 const bindings = env as unknown as Env;
@@ -83,6 +90,15 @@ describe('the description', () => {
   it('is OpenAPI 3.1, and names the service that was asked', () => {
     expect(description.openapi).toMatch(/^3\.1\./);
     expect(description.servers).toEqual([{ url: 'https://gitveil.test' }]);
+  });
+
+  it('names each operation by what it does, and every kind of event', () => {
+    const ids = Object.values(description.paths).flatMap((operations) =>
+      Object.values(operations).map(({ operationId }) => operationId),
+    );
+    expect(ids.filter((id) => !/^[a-z]+[A-Z][A-Za-z]+$/.test(id))).toEqual([]);
+    expect(ids).toEqual([...new Set(ids)]);
+    expect(JSON.stringify(description)).toContain(JSON.stringify(HISTORY_KINDS));
   });
 
   it('asks for the key exactly where the service does', () => {

@@ -1,5 +1,7 @@
 /** Rules for commits by others, which a rebase or a merge may have brought unnoticed. */
+import type { Ref } from '../../../git/wire/ref-advertisement.ts';
 import { type Finding, say, warn } from '../../../words/finding.ts';
+import { oneLine } from '../../../words/host-text.ts';
 import { fullName } from '../../../words/repository-name.ts';
 import { shellWord } from '../../reply/commands.ts';
 import { shortName } from '../base-branch.ts';
@@ -9,34 +11,46 @@ import { authorOf, commitsFrom, othersIn } from '../work.ts';
 /** Work that stands on upstream's commits, as far as this rule asks. */
 interface Standing {
   readonly work: Pick<Known['work'], 'boundary'>;
-  readonly pushed: Pick<Known['pushed'], 'base'>;
+  readonly pushed: Pick<Known['pushed'], 'base' | 'isBaseNamed'>;
   readonly history: Pick<Known['history'], 'has' | 'branchesHolding'>;
-  readonly destination: { readonly born: Pick<Known['destination']['born'], 'repository' | 'defaultBranch'> };
+  readonly destination: {
+    readonly born: Pick<Known['destination']['born'], 'repository' | 'refs' | 'defaultBranch'>;
+  };
   readonly circumstances: { readonly settings: Pick<Known['circumstances']['settings'], 'remoteUrl'> };
 }
 
 /**
- * Warns of work on a commit that upstream has on another branch alone. It is published as it is:
- * who can push there may have made it out of a guess at a person's name, address and seconds, and
- * would see the guess confirmed.
+ * Warns of work on a commit that upstream has neither on its default branch nor on a base that the
+ * person has named. It is published as it is: who can push there may have made it out of a guess at
+ * a person's name, address and seconds, and would see the guess confirmed. They can choose the
+ * branch's name, too, and so the base that a push gets by itself.
  */
 export function otherBranch(known: Standing): Finding[] {
   const { work, pushed, history, destination, circumstances } = known;
-  const { repository, defaultBranch } = destination.born;
-  const main = [pushed.base, defaultBranch];
+  const { repository, refs, defaultBranch } = destination.born;
+  const { base, isBaseNamed } = pushed;
+  const trusted = isBaseNamed ? base : defaultBranch;
+  const isTrusted = ({ name }: Ref) => name === trusted.name || name === defaultBranch.name;
   for (const oid of work.boundary) {
-    if (main.some((branch) => history.has(branch.oid, oid))) continue;
-    const [branch] = history.branchesHolding(new Set([oid]));
-    if (branch === undefined) continue;
+    if ([trusted, defaultBranch].some((branch) => history.has(branch.oid, oid))) continue;
+    const holders = history.has(base.oid, oid) ? [base] : history.branchesHolding(new Set([oid]));
+    if (holders.some(isTrusted)) continue;
+    const ref = holders[0] ?? refs.find((each) => each.oid === oid);
     const remoteUrl = circumstances.settings.remoteUrl(repository);
     return warn(
       'other-branch',
-      `Your work stands on ${oid.slice(0, 12)}, which upstream has on its branch "${shortName(branch)}". It is published as it is.`,
+      `Your work stands on ${oid.slice(0, 12)}, which upstream has ${placeOf(ref, trusted)}. It is published as it is.`,
       'If you have made that commit, and have not published it there, somebody tests a guess at who you are. Then give it another id:',
-      `  git fetch ${remoteUrl} ${shellWord(shortName(pushed.base))} && git rebase --force-rebase FETCH_HEAD`,
+      `  git fetch ${remoteUrl} ${shellWord(shortName(trusted))} && git rebase --force-rebase FETCH_HEAD`,
     );
   }
   return [];
+}
+
+function placeOf(ref: Ref | undefined, trusted: Ref): string {
+  if (ref === undefined) return `beside the newest commits of "${shortName(trusted)}"`;
+  const tag = /^refs\/tags\/(.+)/.exec(ref.name)?.[1];
+  return tag === undefined ? `on its branch "${shortName(ref)}"` : `as its tag "${oneLine(tag)}"`;
 }
 
 /** The ref of a pull request at GitHub, Gitea and Forgejo. */

@@ -1,5 +1,6 @@
 /** Commits by others, and of other pull requests. */
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { Ref } from '../../../../src/git/wire/ref-advertisement.ts';
 import type { Place } from '../../../../src/push/judge/questions.ts';
 import {
   borrowedCommits,
@@ -55,29 +56,48 @@ it('says that the host did not answer, and asks nothing about one author or a de
   expect(advertised).not.toHaveBeenCalled();
 });
 
-it('warns of work on a commit that only another branch of upstream has', () => {
-  const [main, wip] = ['main', 'wip'].map((name) => ({ name: `refs/heads/${name}`, oid: name }));
-  const on = (boundary: string) =>
+describe('work on a commit that the default branch does not have', () => {
+  const [main, wip, moved] = ['main', 'wip', 'moved'].map((oid) => ({
+    name: `refs/heads/${oid === 'moved' ? 'main' : oid}`,
+    oid,
+  })) as [Ref, Ref, Ref];
+  const tag = { name: 'refs/tags/v1', oid: 'tagged' };
+  const held: Readonly<Record<string, readonly Ref[]>> = { 'on-wip': [wip], new: [wip, moved] };
+  const on = (boundary: string, base = main, isBaseNamed = false) =>
     otherBranch({
       work: { boundary: new Set([boundary]) },
-      pushed: { base: main! },
+      pushed: { base, isBaseNamed },
       history: {
-        has: (tip, oid) => tip === 'main' && oid === 'on-main',
-        branchesHolding: (oids) => (oids.has('on-wip') ? [wip!] : []),
+        has: (tip, oid) => tip === oid || `on-${tip}` === oid,
+        branchesHolding: (oids) => [...oids].flatMap((oid) => held[oid] ?? []),
       },
-      destination: { born: { repository: { owner: 'octo', name: 'hello' }, defaultBranch: main! } },
+      destination: {
+        born: { repository: { owner: 'octo', name: 'hello' }, refs: [main, wip, tag], defaultBranch: main },
+      },
       circumstances: { settings: { remoteUrl: () => 'https://veil.test/v1/gh/octo/hello' } },
     });
-  expect([on('on-main'), on('unknown')]).toEqual([[], []]);
-  expect(on('on-wip')).toMatchObject([
-    {
-      severity: 'warn',
-      code: 'other-branch',
-      lines: [
-        expect.stringContaining('stands on on-wip, which upstream has on its branch "wip"'),
-        expect.stringContaining('somebody tests a guess'),
-        '  git fetch https://veil.test/v1/gh/octo/hello main && git rebase --force-rebase FETCH_HEAD',
-      ],
-    },
-  ]);
+
+  it.each([
+    ['that another branch has', 'on-wip', main, 'on its branch "wip"'],
+    ['that ends another branch, which is its base therefore', 'wip', wip, 'on its branch "wip"'],
+    ['that the branch has whose name is pushed', 'on-wip', wip, 'on its branch "wip"'],
+    ['that only a tag has', 'tagged', main, 'as its tag "v1"'],
+    ['that no listed branch has', 'old', main, 'beside the newest commits of "main"'],
+  ])('warns of one %s', (_, boundary, base, where) => {
+    expect(on(boundary, base)).toMatchObject([
+      {
+        severity: 'warn',
+        code: 'other-branch',
+        lines: [
+          expect.stringContaining(`stands on ${boundary}, which upstream has ${where}.`),
+          expect.stringContaining('somebody tests a guess'),
+          '  git fetch https://veil.test/v1/gh/octo/hello main && git rebase --force-rebase FETCH_HEAD',
+        ],
+      },
+    ]);
+  });
+
+  it('is no matter if the default branch has it, also since it was listed, or the base that is named', () => {
+    expect([on('on-main'), on('new'), on('on-main', wip), on('on-wip', wip, true)]).toEqual([[], [], [], []]);
+  });
 });
