@@ -14,22 +14,25 @@ import { HostError } from '../words/host-error.ts';
 import { sentence } from '../words/sentence.ts';
 import { type LimitedScope, limitsOf, tooMany } from './limits.ts';
 
+/** The kind of a request. A discovery reads, too, but somebody who writes may wait for it. */
+export type RequestKind = 'page' | 'discovery' | 'write';
+
 export class ChargedHttp extends HttpClient {
   readonly #scope: LimitedScope;
-  readonly #onlyReads: boolean;
+  readonly #kind: RequestKind;
 
-  /** @param onlyReads the request is for a page or a badge, not for something that writes. */
-  constructor(scope: LimitedScope, onlyReads: boolean) {
+  /** @param kind of the request that causes the calls */
+  constructor(scope: LimitedScope, kind: RequestKind) {
     super(scope.config.outgoingFetchHosts);
     this.#scope = scope;
-    this.#onlyReads = onlyReads;
+    this.#kind = kind;
   }
 
   /**
    * Asks the limit at each call of a request that only reads, as hundreds of pages can begin at
    * once. What writes must not stop half-way.
-   * @throws HostError for a page or a badge, when the client has no calls left, or the account's
-   * are for those who write
+   * @throws HostError if the request only reads and the client has no calls left, or it is a page
+   * and the account's are for those who write
    */
   override async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const { config } = this.#scope;
@@ -37,12 +40,12 @@ export class ChargedHttp extends HttpClient {
       ({ apiUrl }) => typeof input === 'string' && input.startsWith(`${apiUrl}/`),
     );
     if (host === undefined) return super.fetch(input, init);
-    const pauseMs = this.#onlyReads ? readsPauseMs(accountOf(host), Date.now()) : 0;
+    const pauseMs = this.#kind === 'page' ? readsPauseMs(accountOf(host), Date.now()) : 0;
     if (pauseMs > 0) throw new HostPause(hostNameOf(host), pauseMs);
     const limits = limitsOf(this.#scope);
     const charging = limits.charge();
     waitUntil(charging.then(() => limits.tellCalls()));
-    const wait = this.#onlyReads ? await charging : NO_WAIT;
+    const wait = this.#kind === 'write' ? NO_WAIT : await charging;
     if (wait.waitMs === 0) return super.fetch(input, init);
     const message = sentence(tooMany(config, 'calls', wait));
     throw new HostError('rate-limited', message, undefined, { retryAfterMs: toldMs(wait), whose: 'person' });

@@ -5,7 +5,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { clientNetwork } from '../../limits/client.ts';
-import { ChargedHttp } from '../../service/charged-http.ts';
+import { ChargedHttp, type RequestKind } from '../../service/charged-http.ts';
 
 /** A discovery belongs to a push, or to a fetch, which asks Git. */
 const DISCOVERY = /\/info\/refs$/;
@@ -13,8 +13,11 @@ const DISCOVERY = /\/info\/refs$/;
 /** Sends every request to others that a request causes. */
 export function openHttpFor(c: Context<AppEnv>): ChargedHttp {
   const { config, logger } = c.var;
-  const { raw, method, path } = c.req;
-  const onlyReads = (method === 'GET' || method === 'HEAD') && !DISCOVERY.test(path);
-  const network = clientNetwork(raw, config.clientIpHeader);
-  return new ChargedHttp({ env: c.env, config, logger, network }, onlyReads);
+  const network = clientNetwork(c.req.raw, config.clientIpHeader);
+  return new ChargedHttp({ env: c.env, config, logger, network }, kindOf(c));
+}
+
+function kindOf({ req: { method, path } }: Context<AppEnv>): RequestKind {
+  if (method !== 'GET' && method !== 'HEAD') return 'write';
+  return DISCOVERY.test(path) ? 'discovery' : 'page';
 }

@@ -367,6 +367,22 @@ describe('a client that has made the service ask the host as often as it may wit
     expect(calls).toHaveLength(50);
   });
 
+  it('causes no more by discoveries while the host limits reads by address', async () => {
+    const isCall = (request: unknown) => typeof request === 'string';
+    const host = vi
+      .spyOn(HttpClient.prototype, 'fetch')
+      .mockImplementation(async (request) =>
+        isCall(request)
+          ? Response.json({ private: false, visibility: 'public' })
+          : new Response('slow down', { status: 429 }),
+      );
+    const variables = { LIMIT_CALLS: '50/1h', LIMIT_DISCOVERIES: '10000/1m' };
+    const discovery = '.git/info/refs?service=git-receive-pack';
+    for (let number = 0; number < 60; number++)
+      await ask(`/v1/gh/octo/limited-${number}${discovery}`, {}, variables);
+    expect(host.mock.calls.filter(([request]) => isCall(request))).toHaveLength(50);
+  });
+
   it('is known to other isolates, too', async () => {
     const told: unknown[] = [];
     const CLIENT_WINDOWS = {
