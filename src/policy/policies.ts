@@ -35,7 +35,7 @@ import {
   withCommunity,
   withWords,
 } from './policy.ts';
-import { publicFiles, readAll, withPublicTransport } from './public-files.ts';
+import { readAll, withPublicFiles } from './public-files.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
@@ -255,9 +255,8 @@ export function openPolicies(scope: PolicyScope): Policies {
   const lastKnown = openLastKnown(env, config, onFailure);
   const policyHost: PolicyHost = {
     repositories: openRepositories(openHostAccess(scope)),
-    publicFiles: (name, read) =>
-      withPublicTransport(host, http, async (...opened) => read(await publicFiles(...opened, name))),
-    readAll: (name, oids) => withPublicTransport(host, http, (...opened) => readAll(...opened, name, oids)),
+    publicFiles: (name, read) => withPublicFiles(host, http, name, read),
+    readAll: (name, oids) => readAll(host, http, name, oids),
     pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
     // The login is cached for a month, so that a page costs the account no call.
     botLogin: async () => (host.token === null ? null : await botLogin(scope, true)),

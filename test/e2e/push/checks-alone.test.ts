@@ -10,6 +10,7 @@ import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const WORKFLOW = { '.github/workflows/new.yml': 'on: push\n' };
+const CHANGES_WORKFLOWS = 'This changes workflows (.github/workflows/new.yml)';
 const SUBMODULE = 'This push changes submodules. It names these commits:';
 const CREDENTIAL = 'a credential would become public';
 const NAME = 'your name would become public';
@@ -22,11 +23,14 @@ describe('IDENTITY_CHECK=off', () => {
     const contribution = await contribute(nameless);
     const { clone } = contribution;
     await clone.commit({ files: WORKFLOW });
+    // Alone: where submodules may be, all folders are compared anyway.
+    const alone = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+    expect(remoteLines(alone).join('\n')).toContain(CHANGES_WORKFLOWS);
     await clone.git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},module`);
     await clone.git('commit', '--quiet', '--message', 'Both');
     const pushed = await clone.push();
     const lines = remoteLines(pushed).join('\n');
-    expect(lines).toContain('This changes workflows (.github/workflows/new.yml)');
+    expect(lines).toContain(CHANGES_WORKFLOWS);
     expect(lines).toContain(SUBMODULE);
     await expectAccepted(nameless, contribution, pushed);
   });
