@@ -127,7 +127,7 @@ describeInBrowser('a person with a browser', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const day = page.locator('section', { hasText: 'Its anonymous pull requests' }).locator('time');
     const lines = await day.evaluate((element) => {
-      const range = document.createRange();
+      const range = element.ownerDocument.createRange();
       range.selectNodeContents(element);
       return range.getClientRects().length;
     });
