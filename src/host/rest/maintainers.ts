@@ -37,12 +37,13 @@ export class RestMaintainers {
 
   /**
    * Tells if the author of a comment is surely nobody, without a call. GitHub says it with the
-   * comment, but hides private members: where the App is installed, it may ask for them.
+   * comment, but hides private members: where the App is installed, it may ask for them, and later
+   * if it is doubted that it still is.
    */
   async isStranger(repository: RepositoryName, { association }: Speaker): Promise<boolean> {
     if (association === null || ASSOCIATIONS.has(association)) return false;
     const name = fullName(repository);
-    const asking = this.#appWrites.get(name) ?? this.#rest.writesAsApp(repository).catch(() => false);
+    const asking = this.#appWrites.get(name) ?? this.#rest.writesAsApp(repository).catch(isOfDoubt);
     this.#appWrites.set(name, asking);
     return !(await asking);
   }
@@ -131,6 +132,9 @@ export class RestMaintainers {
     }));
   }
 }
+
+/** Tells if an error says that the App may be there all the same. */
+const isOfDoubt = (error: unknown): boolean => hostFailureOf(error).isLocal === true;
 
 /** Returns null if the host has understood the call, and does not allow it. */
 async function unlessRefused<T>(call: Promise<T>): Promise<T | null> {

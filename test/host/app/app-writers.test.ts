@@ -298,6 +298,13 @@ describe('a maintainer whom GitHub hides', () => {
     expect([host.asked.length, host.failures.length]).toEqual([1, 1]);
   });
 
+  it('is no stranger while it is doubted that the App is there, and is asked for later', async () => {
+    host.state.installation = null;
+    host.absence = 'doubted';
+    expect(await maintainers().isStranger(NAME, hidden)).toBe(false);
+    await expect(maintainers().standing(NAME, hidden)).rejects.toMatchObject({ failure: { isLocal: true } });
+  });
+
   it('is a stranger where it is not, or while it is suspended', async () => {
     host.state.installation = null;
     expect(await maintainers().isStranger(NAME, hidden)).toBe(true);
