@@ -201,7 +201,7 @@ export const REPORT_FAULT: KnownAnswer = { status: 500, body: '' };
 
 /**
  * The token is not valid. A new one of an App's installation may be refused so for some seconds
- * (octokit/auth-app.js#85). Source:
+ * (octokit/auth-app.js#65 and #85). Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
  */
 export const BAD_CREDENTIALS: KnownAnswer = {
@@ -273,38 +273,21 @@ export const INSTALLATION_SUSPENDED: KnownAnswer = {
 };
 
 /**
- * The App may not do this, or is not installed there. Source: microsoft/winget-create#677,
- * actions/create-github-app-token#258.
+ * The App may not do this, or is not installed there; or, in the first seconds of a token, that is
+ * not known everywhere yet. Source: microsoft/winget-create#677,
+ * actions/create-github-app-token#258, octokit/auth-app.js#589.
  */
-export const NOT_ACCESSIBLE_TO_APP: KnownAnswer = {
+export const NOT_ACCESSIBLE_TO_APP = {
   status: 403,
   headers: { 'x-accepted-github-permissions': 'pull_requests=write' },
   body: { message: 'Resource not accessible by integration', documentation_url: DOCS },
-};
+} satisfies KnownAnswer;
 
 /** The App is signed with the key of another one. Source: actions/create-github-app-token#153. */
 export const APP_TOKEN_UNREADABLE: KnownAnswer = {
   status: 401,
   body: { message: 'A JSON web token could not be decoded', documentation_url: DOCS },
 };
-
-/**
- * A token of an installation that was made a moment ago, and is not known everywhere yet. Source:
- * octokit/auth-app.js#65.
- */
-export const NEW_TOKEN_UNKNOWN = {
-  status: 401,
-  body: { message: 'Bad credentials', documentation_url: DOCS },
-} satisfies KnownAnswer;
-
-/**
- * A permission that a token lacks, or, in its first seconds, not everywhere yet. Source:
- * octokit/auth-app.js#589, actions/create-github-app-token#258.
- */
-export const NOT_ACCESSIBLE = {
-  status: 403,
-  body: { message: 'Resource not accessible by integration', documentation_url: DOCS },
-} satisfies KnownAnswer;
 
 /**
  * There is no such App, or no longer; for every repository. Source:

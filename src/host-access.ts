@@ -56,6 +56,9 @@ export interface AccountScope {
   readonly http: Http;
 }
 
+/** The part of it with which the operator is told what is wrong with an account. */
+type TellingScope = Pick<AccountScope, 'env' | 'config' | 'host'>;
+
 /** A code host, and the clients that ask it. */
 export interface Reached extends AccountScope {
   readonly env: Env;
@@ -78,7 +81,8 @@ export function reachHost(env: Env, hostKey: string, http: HttpClient | null = n
   return { ...scope, access: openHostAccess(scope) };
 }
 
-export function openHostAccess({ env, config, host, http }: AccountScope): RestAccess {
+export function openHostAccess(scope: AccountScope): RestAccess {
+  const { env, host, http } = scope;
   const access: RestAccess = {
     kind: host.kind,
     clock: systemClock,
@@ -86,23 +90,19 @@ export function openHostAccess({ env, config, host, http }: AccountScope): RestA
     token: host.token ?? '',
     http,
     ...limitsOf(env, host, accountOf(host)),
-    tokenWatch: openTokenWatch(env, config, host),
+    tokenWatch: openTokenWatch(scope),
   };
-  const writers = openWriters(env, config, host, access);
+  const writers = openWriters(scope, access);
   return writers === null ? access : { ...access, writers };
 }
 
 /** Opens the choice of who writes; null: the service has no App at this host. */
-function openWriters(
-  env: AccountEnv,
-  config: LogConfig,
-  host: HostConfig,
-  access: RestAccess,
-): AppWriters | null {
+function openWriters(scope: TellingScope, access: RestAccess): AppWriters | null {
+  const { env, config, host } = scope;
   const settings = host.app;
   if (settings === undefined) return null;
   const ofApp = limitsOf(env, host, accountNamed(host, `app ${settings.id}`));
-  const tokenWatch = openAppWatch(env, config, host);
+  const tokenWatch = openAppWatch(scope);
   const app = new GitHubApp(settings, access, { ...ofApp, tokenWatch }, (repository, installation) =>
     feedOf(env, host.key).noteInstalled({ key: host.key, app: settings.id }, repository, installation),
   );
@@ -112,13 +112,14 @@ function openWriters(
     accountOf: accountOfInstallation,
     limitsOf: (one) => ({ ...limitsOf(env, host, accountOfInstallation(one)), tokenWatch: UNWATCHED }),
     failed: (error) => loggerOf(config).warn('the GitHub App could not be used', { error }),
-    lacking: () => tellLacking(env, config, host),
+    lacking: () => tellLacking(scope),
     clock: access.clock,
   });
 }
 
 /** Opens what tells the operator that the host refuses the App's key, or does not any more. */
-function openAppWatch(env: AccountEnv, config: LogConfig, host: HostConfig): TokenWatch {
+function openAppWatch(scope: TellingScope): TokenWatch {
+  const { config, host } = scope;
   const name = `${accountOf(host)}:key`;
   return new TokenWatch({
     account: name,
@@ -128,7 +129,7 @@ function openAppWatch(env: AccountEnv, config: LogConfig, host: HostConfig): Tok
     tell: (problems) => {
       const { hostName } = placeOf(host);
       if (problems.length > 0) loggerOf(config).warn('the code host refuses the App', { hostName });
-      tellGuard(env, config, host, name, problems.length > 0 ? ['app-refused'] : []);
+      tellGuard(scope, name, problems.length > 0 ? ['app-refused'] : []);
     },
   });
 }
@@ -137,13 +138,14 @@ function openAppWatch(env: AccountEnv, config: LogConfig, host: HostConfig): Tok
 const lackingApps = new Recent<true>({ lifeMs: 24 * 60 * 60 * 1000, most: 100 });
 
 /** Tells the operator that the account writes in place of an App that lacks a permission. */
-function tellLacking(env: AccountEnv, config: LogConfig, host: HostConfig): void {
+function tellLacking(scope: TellingScope): void {
+  const { config, host } = scope;
   const name = `${accountOf(host)}:app`;
   if (lackingApps.get(name) !== null) return;
   lackingApps.set(name, true);
   const { hostName } = placeOf(host);
   loggerOf(config).warn('the App lacks a permission, so the bot account writes in its place', { hostName });
-  tellGuard(env, config, host, name, ['app-permission']);
+  tellGuard(scope, name, ['app-permission']);
 }
 
 /** A token that the service makes itself has no problems of which the operator must hear. */
@@ -178,7 +180,8 @@ export function openBackOff(env: AccountEnv, host: HostConfig, account = account
   });
 }
 
-export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostConfig): TokenWatch {
+export function openTokenWatch(scope: TellingScope): TokenWatch {
+  const { config, host } = scope;
   return new TokenWatch({
     account: accountOf(host),
     token: host.token ?? '',
@@ -189,23 +192,20 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
       for (const outcome of problems) {
         logger.warn('something is wrong with the token of the bot account', { ...placeOf(host), outcome });
       }
-      tellGuard(env, config, host, accountOf(host), problems);
+      tellGuard(scope, accountOf(host), problems);
     },
   });
 }
 
 /** Reports problems to the guard, which tells the operator. @param name as the guard takes it. */
 function tellGuard(
-  env: AccountEnv,
-  config: LogConfig,
-  host: HostConfig,
+  { env, config, host }: TellingScope,
   name: string,
   problems: readonly TokenProblem[],
 ): void {
   const telling = guardOf(env).tokenProblems(name, placeOf(host), problems);
-  waitUntil(
-    telling.catch((error: unknown) => loggerOf(config).error('nobody is told of the token', { error })),
-  );
+  const message = 'the operator is not told what is wrong with the account';
+  waitUntil(telling.catch((error: unknown) => loggerOf(config).error(message, { error })));
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig, account: string): CallMeter {

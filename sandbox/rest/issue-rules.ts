@@ -21,7 +21,7 @@ export function textErrors(title: unknown, body: unknown): FieldError[] {
 }
 
 /** Lists the errors of a body, which may be absent. */
-export function bodyErrors(resource: string, body: unknown): FieldError[] {
+function bodyErrors(resource: string, body: unknown): FieldError[] {
   if (body === undefined || body === null) return [];
   if (typeof body !== 'string') return [{ resource, code: 'invalid', field: 'body' }];
   return characters(body) > MAX_BODY_CHARACTERS ? [tooLong(resource, 'body', MAX_BODY_CHARACTERS)] : [];

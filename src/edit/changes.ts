@@ -4,7 +4,7 @@
  * rest of its pack. Beyond some limits, a file is listed without its difference, or only counted.
  */
 import type { Difference } from './lines.ts';
-import { decodeEscaped, decodeUtf8 } from '../git/bytes.ts';
+import { decodeEscaped, decodeUtf8, NO_BYTES } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
@@ -97,9 +97,7 @@ class Descriptions {
 
   async all(): Promise<Changes> {
     const { gaps, pairs } = this.#comparison;
-    const most = pairs.slice(0, MAX_LISTED);
-    const cut = most.findIndex(({ path }) => (this.#lengthLeft -= path.length) < 0);
-    const listed = cut < 0 ? most : most.slice(0, cut);
+    const listed = this.#withinLength(pairs.slice(0, MAX_LISTED), ({ path }) => path.length);
     const unlisted = pairs.length - listed.length;
     if (unlisted > 0) gaps.add(`${unlisted.toLocaleString('en')} files more are not even listed.`);
     const shown = listed.slice(0, MAX_SHOWN);
@@ -130,7 +128,7 @@ class Descriptions {
     if (now === null || now.oid === old?.oid || !isFile(now)) return only;
     const after = await this.#objects.content(now.oid, MAX_FILE_BYTES);
     if (after === null) return remark(this.#whereElse(now.oid));
-    const before = old !== null && isFile(old) ? this.#objects.sentContent(old.oid) : new Uint8Array(0);
+    const before = old !== null && isFile(old) ? this.#objects.sentContent(old.oid) : NO_BYTES;
     if (before === undefined) return remark('Upstream’s version is too large to be shown here.');
     if (Math.max(before.byteLength, after.byteLength) > MAX_FILE_BYTES) {
       return remark(tooLarge(after.byteLength));
@@ -176,10 +174,16 @@ class Descriptions {
   }
 
   #namesOf(entries: readonly TreeEntry[]): string {
-    const cut = entries.findIndex(({ name }) => (this.#lengthLeft -= name.byteLength) < 0);
-    const listed = entries.slice(0, cut < 0 ? undefined : cut).map(({ name }) => decodeEscaped(name));
+    const listed = this.#withinLength(entries, ({ name }) => name.byteLength);
+    const names = listed.map(({ name }) => decodeEscaped(name));
     const more = entries.length - listed.length;
-    return [...listed, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join(', ');
+    return [...names, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join(', ');
+  }
+
+  /** Takes the first ones, as many as there is room for. */
+  #withinLength<T>(all: readonly T[], lengthOf: (one: T) => number): readonly T[] {
+    const cut = all.findIndex((one) => (this.#lengthLeft -= lengthOf(one)) < 0);
+    return cut < 0 ? all : all.slice(0, cut);
   }
 
   /** Returns the size of an object in bytes, or null if it is not known. */

@@ -108,7 +108,7 @@ export class ComparedObjects {
     return this.#pushed.held.has(oid);
   }
 
-  /** Lists the pushed objects that upstream has not, as far as is known, but the folders read. */
+  /** Lists the pushed objects that are not known to be upstream's, nor folders that were read. */
   unlisted(): IndexedObject[] {
     const isUnlisted = ({ oid }: IndexedObject) => !this.#upstreams.has(oid) && !this.#seenFolders.has(oid);
     return [...this.#pushed.held.values()].filter(isUnlisted);

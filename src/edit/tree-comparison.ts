@@ -3,7 +3,7 @@
  * is asked only for objects of those commits' folders, so it learns no id of the push.
  * Proved by test/edit/changes.test.ts and test/push/judge/rules/changes.test.ts.
  */
-import { decodeEscaped, latin1 } from '../git/bytes.ts';
+import { decodeEscaped, latin1, NO_BYTES } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
@@ -307,7 +307,7 @@ function rootPair(now: Oid, old: Oid | null, kind: Pair['kind']): Pair {
 const orderOf = ({ kind, path }: Pair): string => `${kind ?? ''} ${path}`;
 
 function rootFolder(oid: Oid): TreeEntry {
-  return { mode: FOLDER_MODE, name: new Uint8Array(0), oid };
+  return { mode: FOLDER_MODE, name: NO_BYTES, oid };
 }
 
 function isFolder(entry: TreeEntry | null): boolean {

@@ -88,7 +88,7 @@ export const READS_PER_HOUR = 300;
 export const ISSUES_PER_HOUR = 300;
 
 /** Bounds the calls that answer maintainers: anybody is the owner of some repository. */
-export const WORDS_PER_HOUR = 300;
+const WORDS_PER_HOUR = 300;
 
 /**
  * Bounds the calls that webhooks cause, because anybody may comment without end where the App is

@@ -82,7 +82,7 @@ export class CallsUsedUp extends Error {}
 /** Thrown in place of a call that answers maintainers when this hour's of that kind are used up. */
 export class WordsUsedUp extends Error {}
 
-interface FollowSettings {
+export interface FollowSettings {
   /** May throw `CallsUsedUp` in place of a call. */
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks' | 'comments'>;
   readonly memory: FeedMemory;

@@ -3,6 +3,9 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** No bytes. Many may share it, because `freeBytes` leaves it as it is. */
+export const NO_BYTES = new Uint8Array(0);
+
 export const utf8 = (text: string): Uint8Array => encoder.encode(text);
 
 /** Decodes UTF-8, or returns null if the bytes are not well-formed. */
@@ -78,5 +81,6 @@ export const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) =>
  * They are empty from now on.
  */
 export function freeBytes(bytes: Uint8Array): void {
-  (bytes.buffer as ArrayBuffer).transfer(0);
+  const buffer = bytes.buffer as ArrayBuffer;
+  if (buffer.byteLength > 0) buffer.transfer(0);
 }

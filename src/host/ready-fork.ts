@@ -5,7 +5,7 @@
  * Proved by test/host/fork-gone.test.ts and test/e2e/push/push-fork.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';
-import type { Ref } from '../git/wire/ref-advertisement.ts';
+import { branchName, type Ref } from '../git/wire/ref-advertisement.ts';
 import { HostError, hostFailureOf } from '../words/host-error.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { Clock } from '../isolate/clock.ts';
@@ -218,8 +218,9 @@ export async function syncFork(
   { repository, fork, tips }: ReadyFork,
   upstream: readonly Ref[],
 ): Promise<void> {
-  for (const { name, oid } of upstream) {
-    const branch = { repository, name: name.slice('refs/heads/'.length), tip: oid };
+  for (const ref of upstream) {
+    const { name, oid } = ref;
+    const branch = { repository, name: branchName(ref), tip: oid };
     // A branch that is named like the bot's own is somebody's pull request, although upstream may
     // have it, too.
     if (tips.get(name) === oid || prHashOf(branch.name) !== null) continue;

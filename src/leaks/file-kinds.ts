@@ -5,7 +5,7 @@
  * what is broken is left out. Sources: Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO
  * 16684-1); IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
  */
-import { latin1 } from '../git/bytes.ts';
+import { latin1, NO_BYTES } from '../git/bytes.ts';
 import type { FileKind } from '../git/search/pack-scan.ts';
 
 interface Magic extends FileKind {
@@ -126,7 +126,7 @@ function linesOf(pieces: Iterable<Metadata>): readonly string[] {
   const lines = new Set<string>();
   let isXmpRead = false;
   let left = MOST_PIECES;
-  for (const [kind, bytes = NOTHING] of pieces) {
+  for (const [kind, bytes = NO_BYTES] of pieces) {
     if (--left < 0) return [...lines, 'and more'];
     const isXmp = kind === XMP && !isXmpRead;
     const authors = kind === AUTHOR ? [bytes] : isXmp ? authorsInXmp(bytes) : [];
@@ -150,7 +150,7 @@ function* readJpeg(head: Uint8Array): Generator<Metadata> {
     const marker = head[at + 1]!;
     const size = 256 * head[at + 2]! + head[at + 3]!;
     if (marker === 0xda || size < 2) return;
-    const segment = marker === 0xe1 || marker === 0xed ? head.subarray(at + 4, at + 2 + size) : NOTHING;
+    const segment = marker === 0xe1 || marker === 0xed ? head.subarray(at + 4, at + 2 + size) : NO_BYTES;
     if (startsWith(segment, EXIF_HEADER)) yield* readExif(segment);
     else if (startsWith(segment, 'http://ns.adobe.com/xap/')) yield [XMP, segment];
     else if (marker === 0xed) yield* readIptc(segment);
@@ -173,7 +173,7 @@ function* readWebp(head: Uint8Array): Generator<Metadata> {
     // The chunks stand at the end, which may not have been kept; these flags stand at the
     // beginning.
     if (type === 'VP8X' && (chunk[0]! & 8) !== 0) yield [EXIF];
-    if (type === 'VP8X' && (chunk[0]! & 4) !== 0) yield [XMP, NOTHING];
+    if (type === 'VP8X' && (chunk[0]! & 4) !== 0) yield [XMP, NO_BYTES];
   }
 }
 
@@ -247,7 +247,6 @@ function* readIptc(bytes: Uint8Array): Generator<Metadata> {
   }
 }
 
-const NOTHING = new Uint8Array(0);
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
   new DataView(buffer, byteOffset, byteLength);
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString().replaceAll('\ufffd', '');

@@ -3,7 +3,7 @@
  * reused only if both ended properly.
  * Proved by test/outgoing/http-client.test.ts and test/outgoing/connection-pool.test.ts.
  */
-import { concatBytes } from '../git/bytes.ts';
+import { concatBytes, NO_BYTES } from '../git/bytes.ts';
 import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';
 import { bodyDecoder, type BodyDecoder, type ResponseHead, ResponseHeadReader } from './response.ts';
@@ -82,7 +82,7 @@ export class Exchange {
   }
 
   async #readHead(): Promise<{ head: ResponseHead; rest: Uint8Array }> {
-    let rest: Uint8Array = new Uint8Array(0);
+    let rest: Uint8Array = NO_BYTES;
     for (let interim = 0; interim <= MAX_INTERIM_RESPONSES; interim++) {
       const reader = new ResponseHeadReader();
       let usedBytes = reader.take(rest);

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { escapeToBuffer } from 'hono/utils/html';
 import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
-import { countsText } from '../text/commit-changes.ts';
+import { changesText } from '../text/commit-changes.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import { isoTime } from './layout.ts';
 import { EVENTS, nameOf, PULL_REQUEST_STATES } from './pull-request-page.ts';
@@ -61,7 +61,7 @@ export function atomFeed(pullRequest: PullRequestView, origin: string): string {
 }
 
 function textOf(kind: HistoryKind, commits: HistoryEvent['commits']): string {
-  const changes = commits === undefined ? '' : countsText(commits, []);
+  const changes = commits === undefined ? '' : changesText({ counts: commits, dropped: [] });
   return changes === '' ? EVENT_TEXTS[kind] : `${changes}.`;
 }
 

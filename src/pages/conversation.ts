@@ -126,7 +126,7 @@ export function plainText(text: string): string {
   // The cut must not leave half of a surrogate pair.
   const start = typed.slice(0, MOST_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '');
   const cut = typed.length > MOST_CHARACTERS ? `${start}…` : typed;
-  return visibleText(cut).replaceAll(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
+  return visibleText(cut.replaceAll(/(?![\n\t])\p{Cc}/gu, '\uFFFD'));
 }
 
 const authorOf = ({ author, postedAs }: SignedComment): string =>

@@ -194,15 +194,18 @@ export function hostLine(url: string): Html {
   return html`<p class="soft small">At the code host: ${link}. ${OPENED_EARLY}</p>`;
 }
 
-/** Matches characters that change the direction of what follows (Unicode Standard Annex 9). */
-const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/**
+ * Matches characters that change the direction of what follows (Unicode Standard Annex 9), and
+ * those that a terminal obeys.
+ */
+const OBEYED_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|(?![\t\n\r])\p{Cc}/gu;
 
 /**
- * Writes out direction marks in a repository's text: they let a name or line look like another
- * (CVE-2021-42574).
+ * Writes out direction marks in a repository's text, which let a name or line look like another
+ * (CVE-2021-42574), and control characters, because somebody may read a page with curl.
  */
 export function visibleText(text: string): string {
-  return text.replaceAll(DIRECTION_MARKS, codeOf);
+  return text.replaceAll(OBEYED_MARKS, codeOf);
 }
 
 /**

@@ -5,8 +5,9 @@
 import { decodeEscaped, encodeEscaped, utf8 } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';
 import { withIds } from '../git/objects/planned-commits.ts';
+import { branchName } from '../git/wire/ref-advertisement.ts';
 import type { KeptPush } from '../push/delay/kept-push.ts';
-import { namedText, statedText, UNKNOWN_IDS, wholeText } from '../text/pull-request-text.ts';
+import { pushedText, statedText, UNKNOWN_IDS } from '../text/pull-request-text.ts';
 
 /** The longest character in any encoding, by which only the beginning of a message is decoded. */
 const MAX_CHARACTER_BYTES = 4;
@@ -37,12 +38,12 @@ export function textsLeaving(
   });
   // The footer that the repository may want is added at publication.
   const worded = { ...work, footer: statedText(work.stated) };
-  const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
+  const { title, body } = pushedText(worded, UNKNOWN_IDS, prHash !== null);
   const count = Math.min(commits.length, mostMessages);
   return {
     repository: target,
     /** The branch to merge into. */
-    base: base.name.slice('refs/heads/'.length),
+    base: branchName(base),
     /** The hash of the pull request to update; null if the push opens one. */
     updates: prHash,
     isDraft: isDraft && prHash === null,

@@ -8,7 +8,7 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.ts';
 import type { PullRequestStage } from '../durable/pull-request/stages.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
-import { countsText } from '../text/commit-changes.ts';
+import { changesText } from '../text/commit-changes.ts';
 import { shellWord } from '../push/reply/commands.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import {
@@ -99,7 +99,7 @@ export const nameOf = ({ owner, repo }: PullRequestView, number: number): string
  * `Closed (#21)`, `Updated: 1 commit added`.
  */
 function wordsOf({ kind, number, commits }: HistoryEvent, pullRequest: PullRequestView): string {
-  const changes = commits === undefined ? '' : countsText(commits, []);
+  const changes = commits === undefined ? '' : changesText({ counts: commits, dropped: [] });
   const words = changes === '' ? EVENTS[kind] : `Updated: ${changes}`;
   return number !== undefined && number !== pullRequest.number ? `${words} (#${number})` : words;
 }

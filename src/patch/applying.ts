@@ -3,7 +3,7 @@
  * in memory only if a later commit changes it again.
  * Proved by test/patch/series.test.ts and test/e2e/push/patch-oracle.test.ts.
  */
-import { freeBytes } from '../git/bytes.ts';
+import { freeBytes, NO_BYTES } from '../git/bytes.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import { hashObject, type Oid } from '../git/objects/oid.ts';
 import { kindOf } from '../git/objects/tree.ts';
@@ -15,8 +15,7 @@ import type { NewEntries } from './new-entries.ts';
 import { doesNotApply, malformed, shownPath, tooMuch } from './patch-error.ts';
 import type { FileEntry, WorkTree } from './work-tree.ts';
 
-const NOTHING = new Uint8Array(0);
-const EMPTY_BLOB = hashObject('blob', NOTHING);
+const EMPTY_BLOB = hashObject('blob', NO_BYTES);
 /**
  * Bytes in memory at once: the patch, what was read for it, files that later commits change again,
  * and the one that is being made.
@@ -59,13 +58,18 @@ export class Applying {
     const written = [];
     for (const file of files) {
       const entry = await this.#changed(file);
-      this.#keptBytes += entry?.content?.byteLength ?? 0;
+      // What is only renamed counts already.
+      if (entry?.content !== this.#keptAt(file.from)) this.#keptBytes += entry?.content?.byteLength ?? 0;
       written.push({ file, entry });
     }
     const held = new Set(written.map(({ entry }) => entry?.content));
     for (const { from, isCopy } of files) {
-      const removed = from === null || isCopy ? null : this.#removed(from);
-      if (removed !== null && !held.has(removed)) freeBytes(removed);
+      if (from === null || isCopy) continue;
+      const removed = this.#keptAt(from);
+      tree.put(from, null);
+      if (removed === null || held.has(removed)) continue;
+      this.#keptBytes -= removed.byteLength;
+      freeBytes(removed);
     }
     await this.#claim.set(this.#keptBytes);
     for (const { file, entry } of written) {
@@ -79,14 +83,10 @@ export class Applying {
     }
   }
 
-  /** Removes a file. Answers its content, if it was kept. */
-  #removed(path: string): Uint8Array | null {
-    const entry = this.#of.tree.at(path);
-    this.#of.tree.put(path, null);
-    if (entry === null || entry === 'folder') return null;
-    if (entry.content === null || entry.content === NOTHING) return null;
-    this.#keptBytes -= entry.content.byteLength;
-    return entry.content;
+  /** The content of a file that is kept in memory; null: none is. */
+  #keptAt(path: string | null): Uint8Array | null {
+    const entry = path === null ? null : this.#of.tree.at(path);
+    return entry === null || entry === 'folder' ? null : entry.content;
   }
 
   /** The file that a change leaves; null: none. */
@@ -110,7 +110,7 @@ export class Applying {
       throw malformed(`It changes the type of ${name}.`);
     if (content === null && source !== null)
       return { ...source, mode, content: await this.#carried(file, source) };
-    return this.#written(file, mode, content ?? NOTHING);
+    return this.#written(file, mode, content ?? NO_BYTES);
   }
 
   /** The content with which a file goes on that stays the same; null: nobody reads it. */
@@ -126,7 +126,7 @@ export class Applying {
     const oid = await this.#entries.add('blob', content);
     await this.#memory.worked(content.byteLength);
     if (this.#of.kept.has(file)) return { mode, oid, content };
-    if (content !== NOTHING) freeBytes(content);
+    freeBytes(content);
     return { mode, oid, content: null };
   }
 
@@ -137,7 +137,7 @@ export class Applying {
     if (binary !== null && source !== null && source.oid !== ids?.[0])
       throw doesNotApply(`${name} is a binary file that has changed upstream.`);
     const isNeeded = source !== null && binary?.method !== 'literal';
-    const before = isNeeded ? (source.content ?? this.#of.sources.get(source.oid)) : NOTHING;
+    const before = isNeeded ? (source.content ?? this.#of.sources.get(source.oid)) : NO_BYTES;
     if (before === undefined) throw doesNotApply(`The code host did not send ${name}.`);
     if (binary === null) return this.#patched(before, hunks, name);
     const claim = (bytes: number) => this.#hold(bytes);

@@ -35,7 +35,7 @@ import {
   withCommunity,
   withWords,
 } from './policy.ts';
-import { publicFiles, readAll, withPublicTransport } from './public-files.ts';
+import { readAll, withPublicFiles } from './public-files.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
@@ -217,11 +217,22 @@ export class Policies {
     });
   }
 
+  /** @throws HostError, also if the host lists a policy and does not show it */
   async #read(files: FilesHost, owners: () => Promise<Policy>): Promise<Policy> {
-    const [file, community] = await Promise.all([
+    const root = files.list('');
+    const listed: FilesHost = {
+      list: (folder) => (folder === '' ? root : files.list(folder)),
+      file: (path) => files.file(path),
+      readAll: (oids) => files.readAll(oids),
+    };
+    const [file, names, community] = await Promise.all([
       files.file(POLICY_PATH),
-      readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
+      root,
+      readCommunityFiles(listed, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
     ]);
+    // A 404 that is false must not pass for consent.
+    if (file.kind === 'missing' && names.has(POLICY_PATH))
+      throw new HostError('unreachable', 'The code host lists a policy, and does not show it.');
     const content = file.kind === 'file' ? file.content : null;
     return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }
@@ -244,9 +255,8 @@ export function openPolicies(scope: PolicyScope): Policies {
   const lastKnown = openLastKnown(env, config, onFailure);
   const policyHost: PolicyHost = {
     repositories: openRepositories(openHostAccess(scope)),
-    publicFiles: (name, read) =>
-      withPublicTransport(host, http, async (...opened) => read(await publicFiles(...opened, name))),
-    readAll: (name, oids) => withPublicTransport(host, http, (...opened) => readAll(...opened, name, oids)),
+    publicFiles: (name, read) => withPublicFiles(host, http, name, read),
+    readAll: (name, oids) => readAll(host, http, name, oids),
     pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
     // The login is cached for a month, so that a page costs the account no call.
     botLogin: async () => (host.token === null ? null : await botLogin(scope, true)),

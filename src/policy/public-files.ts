@@ -20,7 +20,6 @@ import {
   readBlob,
   readCommit,
   type ReadObjects,
-  readsOf,
 } from '../upstream/tree-reader.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { type FilesHost, MAX_LIST_BYTES } from './community-files.ts';
@@ -30,24 +29,43 @@ import { MOST_WORKFLOW_BYTES, type ReadAll } from './gates.ts';
 const MAX_GATES_BYTES = 256 * 1024;
 
 /** The files of a repository without commits. */
-const NOTHING: FilesHost = {
+const EMPTY_REPOSITORY: FilesHost = {
   list: async () => new Map(),
   file: async () => ({ kind: 'missing' }),
   readAll: async () => null,
 };
 
-/** Opens a host's Git as the public sees it, without the account, and counts what is read. */
-export async function withPublicTransport<T>(
-  { url }: Pick<HostConfig, 'url'>,
+type PublicHost = Pick<HostConfig, 'url'>;
+
+/** A host's Git, and the memory in which what is read counts. */
+interface OpenedGit {
+  readonly transport: Pick<GitTransport, 'listRefs' | 'readObjects'>;
+  readonly memory: Memory;
+}
+
+/** Opens a host's Git as the public sees it, without the account. */
+async function withPublicGit<T>(
+  { url }: PublicHost,
   http: Http,
-  use: (transport: GitTransport, memory: Memory) => Promise<T>,
+  use: (git: OpenedGit) => Promise<T>,
 ): Promise<T> {
   const memory = isolateMemory.open(systemClock, 'policies');
   try {
-    return await use(new GitTransport(new SmartHttp(url, null, http), systemClock, memory, null), memory);
+    const transport = new GitTransport(new SmartHttp(url, null, http), systemClock, memory, null);
+    return await use({ transport, memory });
   } finally {
     memory.end();
   }
+}
+
+/** Opens the files of a repository for `use`, as `publicFiles` does. */
+export function withPublicFiles<T>(
+  host: PublicHost,
+  http: Http,
+  repository: RepositoryName,
+  use: (files: FilesHost) => Promise<T>,
+): Promise<T> {
+  return withPublicGit(host, http, async (git) => use(await publicFiles(git, repository)));
 }
 
 /**
@@ -56,16 +74,11 @@ export async function withPublicTransport<T>(
  * `missing`: the public sees no such repository; ProtocolError: the host does not send what was
  * asked for), and with an Error if REST has to be asked: for a too large folder, or a symbolic
  * link.
- * @param memory counts what is read.
  */
-export async function publicFiles(
-  transport: Pick<GitTransport, 'listRefs' | 'readObjects'>,
-  memory: Memory,
-  repository: RepositoryName,
-): Promise<FilesHost> {
-  const { headTip } = await transport.listRefs(repository, ['HEAD'], 'upstream');
-  if (headTip === null) return NOTHING;
-  const read = heldReads(readsOf(transport, repository), memory);
+export async function publicFiles(git: OpenedGit, repository: RepositoryName): Promise<FilesHost> {
+  const { headTip } = await git.transport.listRefs(repository, ['HEAD'], 'upstream');
+  if (headTip === null) return EMPTY_REPOSITORY;
+  const read = heldReads(git, repository);
   const { tree } = await readCommit(read, headTip);
   return new FilesAtTip(read, await folderAt(read, tree));
 }
@@ -100,7 +113,7 @@ class FilesAtTip implements FilesHost {
     return content === null ? { kind: 'unreadable' } : { kind: 'file', content };
   }
 
-  readonly readAll: ReadAll = (oids) => wanted(this.#read, oids);
+  readonly readAll: ReadAll = (oids) => readSmall(this.#read, oids);
 
   /** Reads the root, or a folder right below it. */
   async #folder(name: string): Promise<Folder> {
@@ -121,13 +134,13 @@ async function folderAt(read: ReadObjects, oid: Oid): Promise<Folder> {
 
 /** Reads objects of a repository, as `FilesHost.readAll`. */
 export function readAll(
-  transport: Pick<GitTransport, 'readObjects'>,
-  memory: Memory,
+  host: PublicHost,
+  http: Http,
   repository: RepositoryName,
   wants: readonly Oid[],
 ): ReturnType<ReadAll> {
-  return wanted(heldReads(readsOf(transport, repository), memory), wants);
+  return withPublicGit(host, http, (git) => readSmall(heldReads(git, repository), wants));
 }
 
-const wanted = (read: ReadObjects, wants: readonly Oid[]): ReturnType<ReadAll> =>
+const readSmall = (read: ReadObjects, wants: readonly Oid[]): ReturnType<ReadAll> =>
   read({ wants, filesBelowBytes: MOST_WORKFLOW_BYTES }, MAX_GATES_BYTES);

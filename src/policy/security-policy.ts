@@ -11,7 +11,7 @@ import { HostError } from '../words/host-error.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { type FilesHost, securityPath } from './community-files.ts';
 import { nothingAccepted, type Policy, policyRefusal, stopSentence } from './policy.ts';
-import { publicFiles, withPublicTransport } from './public-files.ts';
+import { withPublicFiles } from './public-files.ts';
 
 /** How much of the file a page shows. */
 const MAX_SHOWN_CHARACTERS = 16 * 1024;
@@ -39,9 +39,7 @@ export async function securityPolicyOf(
 ): Promise<SecurityPolicy> {
   const owners = { owner: repository.owner, name: OWNERS_REPOSITORY[host.kind] };
   const read = (name: RepositoryName) =>
-    withPublicTransport(host, http, async (...opened) =>
-      securityFileIn(await publicFiles(...opened, name), name),
-    );
+    withPublicFiles(host, http, name, (files) => securityFileIn(files, name));
   try {
     const own = await read(repository);
     return own.kind === 'none' ? await read(owners) : own;

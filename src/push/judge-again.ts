@@ -5,7 +5,7 @@
  * Proved by test/e2e/delayed/delayed-changes.test.ts and test/e2e/push/warning-wait.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';
-import type { Ref } from '../git/wire/ref-advertisement.ts';
+import { branchName, type Ref } from '../git/wire/ref-advertisement.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 import type { Finding } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
@@ -126,7 +126,7 @@ async function judgedNow(
   );
   const { named: found, claim } = isUpdate(asked) || naming.reusesHash ? asked : { named: null, claim: null };
   if (found !== null && run.settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-  const born = bornUpstream(upstream, branchOf(work.base));
+  const born = bornUpstream(upstream, branchName(work.base));
   const current = isUpdate(asked) ? (found?.pullRequest.base ?? null) : null;
   const base = await baseNow(place, born, work, current);
   const git = new GitQuestions(run, upstream);
@@ -151,8 +151,6 @@ async function judgedNow(
   return { claim, push: { ...work, ...open, base, named, upstream: held }, isUpstreams };
 }
 
-const branchOf = ({ name }: Ref): string => name.slice('refs/heads/'.length);
-
 /**
  * Finds the base: that of the open pull request, unless the person has named one, or the same as
  * before.
@@ -166,10 +164,10 @@ async function baseNow(
 ): Promise<Ref> {
   const found =
     (await findBase(place, born, isBaseNamed ? null : current)) ??
-    (await findBase(place, born, branchOf(base)));
+    (await findBase(place, born, branchName(base)));
   if (found !== null) return found;
   throw new Refusal('base', 'there is no such base branch', [
-    `${fullName(place.repository)} has no branch "${branchOf(base)}" any more. Fetch, and push again.`,
+    `${fullName(place.repository)} has no branch "${branchName(base)}" any more. Fetch, and push again.`,
   ]);
 }
 

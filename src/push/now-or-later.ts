@@ -9,7 +9,7 @@ import { busyPlan, type DelayPlan, isFull, mayWait, withAdvice } from './delay/k
 import type { JudgedPush } from './judge-push.ts';
 import { mayBeOpen } from './publish/delivery.ts';
 import { enterNow } from './publish/live-attempt.ts';
-import { type Entered, type Publication, publish } from './publish/publish.ts';
+import { type Entered, publish } from './publish/publish.ts';
 import type { Slot } from './push-host.ts';
 import type { PushRun } from './push-run.ts';
 import type { Received } from './receive/receive.ts';
@@ -17,7 +17,7 @@ import type { BannerFacts } from './reply/banner.ts';
 import { isUpdate } from './verdict.ts';
 
 type Decided =
-  | { readonly kind: 'now'; readonly publication: Publication; readonly entered: Entered }
+  | { readonly kind: 'now'; readonly entered: Entered }
   | { readonly kind: 'later'; readonly plan: DelayPlan; readonly slot: Slot | null }
   /** The same push waits, and is published when that was to be. */
   | { readonly kind: 'waits'; readonly view: DelayedView };
@@ -47,7 +47,7 @@ export async function nowOrLater(
     run.consent.stillThere();
     const entered = await enterNow(run, publication);
     const view = await finding;
-    if (view === null) return { kind: 'now', publication, entered };
+    if (view === null) return { kind: 'now', entered };
     // Who has asked for a delay must not become public because a retry lacks the option.
     await slot?.release();
     return { kind: 'waits', view };
@@ -65,11 +65,11 @@ export async function nowOrLater(
 export async function publishedNow(
   run: PushRun,
   { options, taken }: Received,
-  { publication, entered }: Extract<Decided, { kind: 'now' }>,
+  entered: Entered,
   { updated }: JudgedPush,
 ): Promise<BannerFacts> {
   const { settings } = run;
-  const { push, slot } = publication;
+  const { push, slot } = entered.publication;
   try {
     const published = await publish(run, entered);
     const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;

@@ -4,7 +4,8 @@
 import { AnonymousCommits, type DateOf } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { outgoingBytes } from '../git/pack/outgoing-pack.ts';
-import { namedText, textOf, wholeText } from '../text/pull-request-text.ts';
+import { branchName } from '../git/wire/ref-advertisement.ts';
+import { pushedText, textOf } from '../text/pull-request-text.ts';
 import { changesText } from '../text/commit-changes.ts';
 import { linesOf } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
@@ -90,7 +91,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     updated,
     bytes,
   } = shown;
-  const { title, body } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
+  const { title, body } = pushedText(push, anonymous, isUpdate(push));
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
   const opened = push.isDraft ? 'a pull request as a draft' : 'a pull request';
@@ -100,7 +101,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `${refusal === null ? 'This push' : `${passes}, it`} would ${isUpdate(push) ? 'update' : 'open'} ${which}:`,
     '',
     `  Repository:  ${fullName(push.repository)}`,
-    `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
+    `  Base:        ${branchName(push.base)}`,
     `  Title:       ${title ?? KEPT}`,
     `  Description:${body === '' ? ' (none)' : body === null ? ` ${KEPT}` : ''}`,
     ...indented(body ?? ''),

@@ -327,7 +327,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view), findings);
   if (decided.kind === 'later')
     return delayed(await keep(run, received, { ...agreed, slot: decided.slot }, decided.plan), findings);
-  const facts = await publishedNow(run, received, decided, agreed);
+  const facts = await publishedNow(run, received, decided.entered, agreed);
   return { kind: 'published', facts, findings, lines: bannerLines(facts) };
 }
 

@@ -19,9 +19,6 @@ import type { Withdrawn } from './reply/banner.ts';
 import { withdrawalCommand } from './reply/commands.ts';
 import { Refusal } from './reply/refusal.ts';
 
-/** Git wants a ref, and nothing is pushed to it. */
-const WITHDRAWN_REF = 'refs/heads/withdraw';
-
 /**
  * The command of a withdrawal whose options are wrong or missing; null: it fails for something
  * else, or none is meant.
@@ -35,14 +32,14 @@ export function mendedWithdrawal(
   if (!isMeant || !all.every(({ code }) => code === 'options' || code === 'pr-key')) return null;
   const isKeyWrong = all.some(({ code }) => code === 'pr-key');
   const { prHash, prKey } = parsed.options;
-  const to = { remoteUrl: settings.remoteUrl(target), refName: WITHDRAWN_REF, door: settings.door };
+  const to = { remoteUrl: settings.remoteUrl(target), door: settings.door };
   return withdrawalCommand(prHash, isKeyWrong ? null : prKey, to);
 }
 
 /** Tells somebody who deletes a branch, and names no pull request, what they may have meant. */
 export function deletionLines({ settings, target }: PushRun, { deletedRef }: Announced): readonly string[] {
   if (deletedRef === null) return [];
-  const to = { remoteUrl: settings.remoteUrl(target), refName: WITHDRAWN_REF, door: settings.door };
+  const to = { remoteUrl: settings.remoteUrl(target), door: settings.door };
   return ['', 'To withdraw a pull request:', `  ${withdrawalCommand(null, null, to)}`];
 }
 
@@ -139,11 +136,14 @@ async function removeBranch(
   const branch = workBranch(prHash);
   await repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isRefusedByHost(error)) throw error;
-    // The fork may be gone, or the branch removed before. Ask for both, because a host may be wrong
-    // once.
-    if (await isForkGone(host, fork, error)) return;
+    // The fork may be gone, or the branch removed before. Git says so, too, because a host may be
+    // wrong for a while, and what stays there is public.
     const source = { repository: fork, refName: `refs/heads/${branch}` };
-    if ((await branchTip(host, source)) !== null) throw error;
+    const tip = await branchTip(host, source).catch(async (cause: unknown) => {
+      if (await isForkGone(host, fork, cause)) return null;
+      throw cause;
+    });
+    if (tip !== null) throw error;
   });
 }
 

@@ -5,7 +5,7 @@
  * Proved by test/e2e/host/maintainer-words.test.ts.
  */
 import type { DelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
-import type { HeardStop } from '../durable/notification-feed/feed-reader.ts';
+import type { HeardStop } from '../durable/notification-feed/notification-feed.ts';
 import { delayedPushesOf } from '../objects.ts';
 import { stopSentence } from '../policy/policy.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';

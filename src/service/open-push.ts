@@ -47,7 +47,7 @@ export function historyHost(
   const { url, apiUrl, token } = host;
   const isBot = repositories !== null && token !== null;
   const account = isBot
-    ? { token, backOff: openBackOff(env, host), tokenWatch: openTokenWatch(env, config, host) }
+    ? { token, backOff: openBackOff(env, host), tokenWatch: openTokenWatch(scope) }
     : null;
   const visibility = isBot ? publicAt(repositories, apiUrl, systemClock) : null;
   const git = new SmartHttp(url, account, http, timeoutMs);

@@ -7,16 +7,15 @@ export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', numb
 
 export interface CommitChanges {
   readonly counts: CommitCounts;
-  /** Titles of the commits that are dropped. */
+  /** Titles of the commits that are dropped; empty: they are not named. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Puts the counts in words, such as `2 commits added, 1 changed, 1 dropped (<title>)`.
- * @param dropped titles of those that are dropped; empty: they are not named.
+ * Puts changes in words, such as `2 commits added, 1 changed, 1 dropped (<title>)`.
  * @returns an empty text if nothing changes.
  */
-export function countsText(counts: CommitCounts, dropped: readonly string[]): string {
+export function changesText({ counts, dropped }: CommitChanges): string {
   const more = dropped.length > MOST_TITLES ? ', ...' : '';
   const names = dropped.length === 0 ? '' : ` (${dropped.slice(0, MOST_TITLES).join(', ')}${more})`;
   const parts = [
@@ -32,6 +31,3 @@ export function countsText(counts: CommitCounts, dropped: readonly string[]): st
     });
   return words.join(', ');
 }
-
-/** Says the changes as the person is told; empty: nothing changes. */
-export const changesText = ({ counts, dropped }: CommitChanges): string => countsText(counts, dropped);

@@ -62,6 +62,14 @@ export function wholeText(push: Worded, ids: Ids): PullRequestText {
   return { title: named.title ?? newest.title, body: named.body ?? withFooter(newest.body, push.footer) };
 }
 
+/**
+ * Makes the text of a pull request that a push opens, or updates.
+ * @param updates whether an open one keeps what is not named: null.
+ */
+export function pushedText(push: Worded, ids: Ids, updates: boolean): ReturnType<typeof namedText> {
+  return updates ? namedText(push, ids) : wholeText(push, ids);
+}
+
 export function textOf({ encoding, message }: PlannedCommit, { idOf }: Ids): PullRequestText {
   return pullRequestText({ encoding, message: withIds(message, idOf) });
 }

@@ -81,12 +81,23 @@ const FILE_COPIES = 4;
 const remembered = new Recent<Uint8Array>({ most: 64 });
 const MAX_REMEMBERED_BYTES = 64 * 1024;
 
+/** A host whose objects are read, and the memory of the request that reads them. */
+interface ReadHost {
+  readonly transport: Pick<GitTransport, 'readObjects'>;
+  readonly memory: Memory;
+}
+
 /**
- * Counts the objects that are read in the memory of a request. It rejects as `read` does, or with
- * HostError `busy`.
+ * Opens the objects of one repository, and counts those that are read in the memory of a request.
+ * It rejects as the transport does, or with HostError `busy`.
  * @param fileCopies is how often a file is in memory.
  */
-export function heldReads(read: ReadObjects, memory: Memory, fileCopies = FILE_COPIES): ReadObjects {
+export function heldReads(
+  { transport, memory }: ReadHost,
+  repository: RepositoryName,
+  fileCopies = FILE_COPIES,
+): ReadObjects {
+  const read = readsOf(transport, repository);
   return async (request, maxBytes) => {
     const objects = await read(request, maxBytes);
     let bytes = 0;

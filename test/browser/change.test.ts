@@ -123,6 +123,15 @@ describeInBrowser('a person with a browser', () => {
         return page.locator('section', { hasText: 'Its anonymous pull requests' }).innerText();
       })
       .toMatch(/#1 Correct a typo, and hedge[^]*Withdrawn/);
+    // On a telephone, what does not fit stands on the next line, and breaks nowhere within.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const day = page.locator('section', { hasText: 'Its anonymous pull requests' }).locator('time');
+    const lines = await day.evaluate((element) => {
+      const range = element.ownerDocument.createRange();
+      range.selectNodeContents(element);
+      return range.getClientRects().length;
+    });
+    expect(lines).toBe(1);
   });
 
   it('reads what the project asks for, and begins with its template', exhaustive, async () => {

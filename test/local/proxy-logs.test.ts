@@ -191,6 +191,26 @@ function makeCertificate(): void {
   });
 }
 
+/** Starts nginx with the server of an onion. @param change makes its configuration another one. */
+async function startOnion(
+  change = (text: string): string => text,
+): Promise<{ port: number; service: number }> {
+  const [port, service] = [await freePorts(), await freePorts()];
+  const servers = configured('deploy/nginx-onion.conf')
+    .replace('127.0.0.1:8081', `127.0.0.1:${port}`)
+    .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
+    .replaceAll('<address>', 'abc');
+  await startNginx(change(servers), port);
+  return { port, service };
+}
+
+/** Ends the proxy, and answers what it leaves of a client. */
+async function tracesLeft(): Promise<string[]> {
+  await end();
+  end = async () => {};
+  return traces();
+}
+
 describe.skipIf(NGINX === '')('nginx, if it is installed (apt-get install nginx-light)', () => {
   it('logs nobody with the servers of nginx.conf', async () => {
     makeCertificate();
@@ -208,33 +228,19 @@ describe.skipIf(NGINX === '')('nginx, if it is installed (apt-get install nginx-
     // No TLS, and TLS that breaks off.
     await ask({ ...door, port: secure }, head('git.example.org', 'GET'));
     await ask({ ...door, port: secure }, '\x16\x03\x01\x00\x05nonsense');
-    await end();
-    end = async () => {};
-    expect(traces()).toEqual([]);
+    expect(await tracesLeft()).toEqual([]);
   });
 
   it('logs nobody with the server of nginx-onion.conf', async () => {
-    const [port, service] = [await freePorts(), await freePorts()];
-    const servers = configured('deploy/nginx-onion.conf')
-      .replace('127.0.0.1:8081', `127.0.0.1:${port}`)
-      .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
-      .replaceAll('<address>', 'abc');
-    await startNginx(servers, port);
+    const { port, service } = await startOnion();
     const greeting = `PROXY TCP6 ${CIRCUIT} ::1 4242 80\r\n`;
     await live({ port, isTls: false, greeting }, 'abc.onion', service);
     await ask({ port, isTls: false, greeting: '' }, head('abc.onion', 'GET'));
-    await end();
-    end = async () => {};
-    expect(traces()).toEqual([]);
+    expect(await tracesLeft()).toEqual([]);
   });
 
   it('lets 64 requests of one circuit through at once, and logs nobody', async () => {
-    const [port, service] = [await freePorts(), await freePorts()];
-    const servers = configured('deploy/nginx-onion.conf')
-      .replace('127.0.0.1:8081', `127.0.0.1:${port}`)
-      .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
-      .replaceAll('<address>', 'abc');
-    await startNginx(servers, port);
+    const { port, service } = await startOnion();
     await startService(service);
     const held: Socket[] = [];
     serve = (socket) => void held.push(socket);
@@ -245,23 +251,15 @@ describe.skipIf(NGINX === '')('nginx, if it is installed (apt-get install nginx-
     for (const socket of held)
       socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok');
     for (const answer of answers) expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
-    await end();
-    end = async () => {};
-    expect(traces()).toEqual([]);
+    expect(await tracesLeft()).toEqual([]);
   });
 
   it('would log them without the line about errors, so that these tests see it', async () => {
-    const [port, service] = [await freePorts(), await freePorts()];
-    const servers = configured('deploy/nginx-onion.conf')
-      .replace('127.0.0.1:8081 proxy_protocol', `127.0.0.1:${port}`)
-      .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
-      .replaceAll('<address>', 'abc')
-      .replace(/error_log .*;/, '');
-    await startNginx(servers, port);
+    const { port, service } = await startOnion((servers) =>
+      servers.replace(' proxy_protocol;', ';').replace(/error_log .*;/, ''),
+    );
     await live({ port, isTls: false, greeting: '' }, 'abc.onion', service);
-    await end();
-    end = async () => {};
-    expect(traces()).toEqual([CLIENT, 'recognizable-path']);
+    expect(await tracesLeft()).toEqual([CLIENT, 'recognizable-path']);
   });
 });
 
@@ -290,8 +288,6 @@ describe.skipIf(CADDY === '')('Caddy, if it is installed (apt-get install caddy)
   ])('%s', async (_, change, left) => {
     const { port, service } = await startCaddy(change);
     await live({ port, isTls: false, greeting: '' }, `127.0.0.1:${port}`, service);
-    await end();
-    end = async () => {};
-    expect(traces()).toEqual(left);
+    expect(await tracesLeft()).toEqual(left);
   });
 });

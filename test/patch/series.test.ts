@@ -98,6 +98,16 @@ describe('a series', () => {
     await expect(run(series(added, copies.join(''), used), {})).rejects.toThrow('too large');
   });
 
+  it('counts a file once that it renames beside other changes', async () => {
+    const line = 'y'.repeat(1_000);
+    const added = `diff --git a/y b/y\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+${line}\n`;
+    const rename = 'diff --git a/y b/x\nsimilarity index 100%\nrename from y\nrename to x\n';
+    const { claims } = await run(series(added, rename + lineChange('w', 'w'), lineChange('x', line)), {
+      w: 'w\n',
+    });
+    expect(Math.max(...claims)).toBeLessThan(2 * line.length);
+  });
+
   it('does not read a file that it renames only', async () => {
     const rename = 'diff --git a/y b/x\nsimilarity index 100%\nrename from y\nrename to x\n';
     const files = { y: 'a\nb\n', z: 'z\n' };

@@ -13,7 +13,7 @@ import { LastKnown } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
 import { publicFiles } from '../../src/policy/public-files.ts';
-import { type FilesHost, NO_FILES } from '../../src/policy/community-files.ts';
+import type { FilesHost } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY, policyRefusal } from '../../src/policy/policy.ts';
 import { SealedKv } from '../../src/secret/sealed-kv.ts';
 import type { RepositoryName } from '../../src/words/repository-name.ts';
@@ -24,18 +24,7 @@ import { timingOutOnly } from '../support/timeouts.ts';
 const { LAST_KNOWN } = env as unknown as Env;
 const MINUTE_MS = 60_000;
 const ID = 'ab'.repeat(20);
-const NOTHING_ACCEPTED = {
-  anonymousFriendly: false,
-  accepted: [],
-  pullRequestFooter: false,
-  requiresSignOff: false,
-  requiresAi: false,
-  requiresIssue: false,
-  refusesWorkflows: false,
-  limits: [],
-  problem: null,
-  community: NO_FILES,
-};
+const NOTHING_ACCEPTED = { ...OPEN_POLICY, accepted: [] };
 
 let count = 0;
 /** One that nothing remembers. */
@@ -260,6 +249,19 @@ describe('the policy of a repository', () => {
     expect(await isolate(host, elsewhere).of(repository)).toEqual(NOTHING_ACCEPTED);
   });
 
+  it('is the last known one while the host lists a file and does not show it', async () => {
+    const host = new FakeHost();
+    host.list = async () => new Map([['.gitveil.yml', ID]]);
+    host.text = 'accept: false';
+    const repository = newRepository();
+    await isolate(host).of(repository);
+    await Promise.all(pending);
+    host.text = null;
+    vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
+    expect(await isolate(host).of(repository)).toEqual(NOTHING_ACCEPTED);
+    expect(await isolate(host).of(newRepository())).toBeUndefined();
+  });
+
   it('still denounces the bot while the host does not say who that is, or says that there is none', async () => {
     const host = new FakeHost();
     host.list = async () => new Map([['VOUCHED.td', ID]]);
@@ -451,7 +453,8 @@ function repositoryOf(names: readonly string[]) {
 it('counts a file in memory with the folder that it stands in, which may be large', async () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `file-${index}`);
   const memory = new CountedMemory();
-  const files = await publicFiles(repositoryOf(['.gitveil.yml', ...names]), memory, newRepository());
+  const transport = repositoryOf(['.gitveil.yml', ...names]);
+  const files = await publicFiles({ transport, memory }, newRepository());
   expect(await files.file('.gitveil.yml')).toEqual({ kind: 'file', content: utf8('accept: false\n') });
   expect(memory.mostBytes).toBeGreaterThan(10_000 * 250);
 });

@@ -12,7 +12,8 @@ it('counts folders and files with what becomes of them, and nothing that is too 
   const budget = new MemoryBudget();
   const memory = budget.open(systemClock);
   const answers = [sent('tree', 1_000), sent('blob', 500), null];
-  const read = heldReads(async () => answers.shift() ?? null, memory);
+  const transport = { readObjects: async () => answers.shift() ?? null };
+  const read = heldReads({ transport, memory }, { owner: 'octo', name: 'hello' });
   for (const bytes of [10_000, 12_000, 12_000]) {
     await read({ wants: [] }, 1);
     expect(budget.heldBytes).toBe(bytes);

@@ -1,7 +1,8 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ListedCommit } from '../../src/git/objects/commit-table.ts';
-import type { GitTransport, HistoryAnswer } from '../../src/host/git/git-transport.ts';
+import type { HistoryAnswer } from '../../src/host/git/git-answers.ts';
+import type { GitTransport } from '../../src/host/git/git-transport.ts';
 import {
   HistoryCache,
   decodeListing,

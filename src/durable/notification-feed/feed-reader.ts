@@ -5,7 +5,7 @@
  */
 import type { Env } from '../../env.ts';
 import { OVERLAP_MS } from '../../events/feed-cursor.ts';
-import { CallsUsedUp, type examineDue, WordsUsedUp } from '../../events/follow.ts';
+import { CallsUsedUp, type FollowSettings, WordsUsedUp } from '../../events/follow.ts';
 import { hear, type Listener } from '../../events/hear.ts';
 import type { Account } from '../../host/code-host.ts';
 import { type ActivityHost, openMaintainers } from '../../host/open.ts';
@@ -22,9 +22,6 @@ import type { ReadRepository, SqlInstalled } from './installed.ts';
 import type { ServiceAccounts } from './service-accounts.ts';
 import type { SqlStances } from './stances.ts';
 
-/** A repository whose maintainers say stop, and when they have said it. */
-export type HeardStop = RepositoryName & { readonly at: number };
-
 /** Names a thread of which no notification has told. */
 export function threadId(repository: RepositoryName, number: number): string {
   return `${fullName(repository)}#${number}`.toLowerCase();
@@ -36,8 +33,8 @@ interface Parts {
   readonly accounts: ServiceAccounts;
   readonly stances: SqlStances;
   readonly installed: SqlInstalled;
-  /** Stops that were heard and not yet handed on. */
-  readonly stopped: HeardStop[];
+  /** Learns of repositories whose maintainers say stop. */
+  readonly stopped: Listener['stopped'];
 }
 
 export class FeedReader {
@@ -54,7 +51,8 @@ export class FeedReader {
    */
   async noteOfApp(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
     const { accounts, installed } = this.#parts;
-    const logger = loggerOf(reached.config);
+    const failed = (error: unknown) =>
+      loggerOf(reached.config).warn('could not read what happened where the App is installed', { error });
     try {
       const [, app] = await accounts.list(activity);
       if (app === undefined) return;
@@ -64,12 +62,11 @@ export class FeedReader {
         await this.#noteTouched(activity, app.login, one, cronTime).catch((error: unknown) => {
           // A host that does not answer is not asked for the rest.
           if (hostFailureOf(error).status === null) throw error;
-          logger.warn('could not read what happened where the App is installed', { error });
+          failed(error);
         });
       }
     } catch (error) {
-      if (error instanceof CallsUsedUp) return;
-      logger.warn('could not read what happened where the App is installed', { error });
+      if (!(error instanceof CallsUsedUp)) failed(error);
     }
   }
 
@@ -100,7 +97,7 @@ export class FeedReader {
   async follow(
     reached: Reached,
     activity: ActivityHost,
-    run: (settings: Parameters<typeof examineDue>[0]) => Promise<void>,
+    run: (settings: FollowSettings) => Promise<void>,
   ): Promise<void> {
     const { env, memory, accounts } = this.#parts;
     const { key } = reached.host;
@@ -144,7 +141,7 @@ export class FeedReader {
       own,
       now: () => systemClock.now(),
       closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
-      stopped: ({ owner, name }, at) => void stopped.push({ owner, name, at }),
+      stopped,
     };
   }
 

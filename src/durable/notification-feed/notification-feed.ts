@@ -18,11 +18,14 @@ import { loggerOf } from '../../log.ts';
 import { type AccountNews, accountNews, type Reached, reachHost } from '../../host-access.ts';
 import { AccountLook } from './account-look.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
-import { FeedReader, type HeardStop, threadId } from './feed-reader.ts';
+import { FeedReader, threadId } from './feed-reader.ts';
 import { type HostsApp, Installations, NOBODY } from './installations.ts';
 import { SqlInstalled } from './installed.ts';
 import { ServiceAccounts } from './service-accounts.ts';
 import { SqlStances, type Stopped } from './stances.ts';
+
+/** A repository whose maintainers say stop, and when they have said it. */
+export type HeardStop = RepositoryName & { readonly at: number };
 
 /** The least time between two examinations that webhooks cause. */
 const BETWEEN_WAKINGS_MS = 10_000;
@@ -51,20 +54,17 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#stances = new SqlStances(ctx.storage.sql);
     this.#installed = new SqlInstalled(ctx.storage.sql);
     this.#accounts = new ServiceAccounts(ctx.storage.kv);
+    const stopped = ({ owner, name }: RepositoryName, at: number) =>
+      void this.#stopped.push({ owner, name, at });
     this.#reader = new FeedReader({
       env,
       memory: this.#memory,
       accounts: this.#accounts,
       stances: this.#stances,
       installed: this.#installed,
-      stopped: this.#stopped,
+      stopped,
     });
-    this.#installations = new Installations(
-      () => this.env,
-      this.#installed,
-      this.#stances,
-      ({ owner, name }, at) => void this.#stopped.push({ owner, name, at }),
-    );
+    this.#installations = new Installations(() => this.env, this.#installed, this.#stances, stopped);
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 

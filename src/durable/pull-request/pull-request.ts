@@ -10,6 +10,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { configOf, openHttp } from '../../config/configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
+import { NO_BYTES } from '../../git/bytes.ts';
 import { openActivity, openRepositories } from '../../host/open.ts';
 import type { CommitCounts } from '../../text/commit-changes.ts';
 import { workBranch } from '../../words/pr-hash.ts';
@@ -35,7 +36,7 @@ import type { PullRequestStage } from './stages.ts';
 
 const KEY = 'pull-request';
 
-const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
+const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: NO_BYTES };
 /**
  * How long to look for a pull request that the host does not show. Then its messages stay unsent.
  */

@@ -2,6 +2,7 @@
  * Turns planned commits into Git commits whose only identity is the bot's (contract, 2.10). They
  * are encoded again each time they are read, so that they take no memory.
  */
+import { NO_BYTES } from '../bytes.ts';
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import type { Memory } from '../memory.ts';
 import { commitEntryBytes } from '../pack/outgoing-pack.ts';
@@ -44,7 +45,7 @@ export class AnonymousCommits {
   entryBytes = 0;
   #buffer = new Uint8Array(4096);
   /** The lines of author and committer of the last date. */
-  #lines: Uint8Array = new Uint8Array(0);
+  #lines: Uint8Array = NO_BYTES;
   #linesAt: number | null = null;
 
   /**

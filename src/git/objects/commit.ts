@@ -3,7 +3,7 @@
  * date that the caller chooses, the message and its `encoding`, and the service's signature if it
  * has a key. Every other header (signatures, merged tags, invented ones) may identify the person.
  */
-import { latin1, utf8 } from '../bytes.ts';
+import { latin1, NO_BYTES, utf8 } from '../bytes.ts';
 import { OID_HEX_LENGTH, type Oid, oidFromHex, writeHex } from './oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
@@ -142,7 +142,6 @@ export function personLines({ name, email }: CommitIdentity, committedAt: number
 /** Answers the header of a commit's signature. The parts are the commit's content without it. */
 export type SignatureOf = (...parts: readonly (string | Uint8Array)[]) => string;
 
-const NOTHING = new Uint8Array(0);
 const TREE = utf8('tree ');
 const PARENT = utf8('parent ');
 
@@ -158,7 +157,7 @@ export function encodeAnonymousCommit(
   signatureOf: SignatureOf | null = null,
   allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
-  const encodings = encoding === null ? NOTHING : utf8(`encoding ${encoding}\n`);
+  const encodings = encoding === null ? NO_BYTES : utf8(`encoding ${encoding}\n`);
   const ids = TREE.length + PARENT.length * parents.length + (OID_HEX_LENGTH + 1) * (1 + parents.length);
   const headBytes = ids + persons.length + encodings.length;
   const writeHead = (content: Uint8Array): void => {
@@ -167,7 +166,7 @@ export function encodeAnonymousCommit(
     content.set(persons, at);
     content.set(encodings, at + persons.length);
   };
-  let signature: Uint8Array = NOTHING;
+  let signature: Uint8Array = NO_BYTES;
   if (signatureOf !== null) {
     const head = new Uint8Array(headBytes);
     writeHead(head);

@@ -3,7 +3,7 @@
  * which is decoded when it is asked for: a push has thousands.
  * Proved by test/git/objects/planned-commits.test.ts.
  */
-import { latin1, utf8 } from '../bytes.ts';
+import { latin1, NO_BYTES, utf8 } from '../bytes.ts';
 import { OID_BYTES, type Oid, oidFromBytes, writeOid } from './oid.ts';
 
 /** A commit of this push, as its number, or one of upstream, as its id. */
@@ -39,7 +39,6 @@ const NAME_LENGTH_AT = 2 * WORD_BYTES;
 const TREE_AT = 3 * WORD_BYTES;
 const PARENTS_AT = TREE_AT + OID_BYTES;
 const MENTION_BYTES = 3 * WORD_BYTES;
-const NO_NAME = new Uint8Array(0);
 
 /**
  * Encodes a commit for storage, with numbers of 32 bits, big-endian: how many parents and mentions
@@ -50,7 +49,7 @@ export function encodeCommit(
   { tree, parents, encoding, message: { bytes, mentions } }: PlannedCommit,
   add: (bytes: number) => Uint8Array,
 ): void {
-  const name = encoding === null ? NO_NAME : utf8(encoding);
+  const name = encoding === null ? NO_BYTES : utf8(encoding);
   const words = 3 + parents.length + 3 * mentions.length;
   const ids = 1 + parents.filter((parent) => typeof parent === 'string').length;
   const encoded = add(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);

@@ -2,6 +2,7 @@
  * Reads and applies deltas (gitformat-pack, "Deltified representation"): the sizes of the base and
  * of the result, then instructions to copy and to insert.
  */
+import { NO_BYTES } from '../bytes.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 
 const MAX_SIZE_BYTES = 10;
@@ -20,8 +21,6 @@ const SHORT_BYTES = 16;
 function badDelta(): ProtocolError {
   return badPack('The pack contains a malformed delta.');
 }
-
-const NO_ROOM = new Uint8Array(0);
 
 /**
  * Reads the two sizes.
@@ -52,7 +51,7 @@ export function applyDelta(
   base: Uint8Array,
   delta: Uint8Array,
   maxBytes: number,
-  room: Uint8Array = NO_ROOM,
+  room: Uint8Array = NO_BYTES,
 ): Uint8Array {
   const { baseSize, resultSize } = parseDeltaHeader(delta);
   if (baseSize !== base.byteLength) throw badDelta();

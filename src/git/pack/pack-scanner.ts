@@ -8,7 +8,6 @@
  * allocation.
  */
 import { createHash } from 'node:crypto';
-import { NumberList } from '../compact-lists.ts';
 import { type ObjectType, oidFromBytes, OID_BYTES } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import type { Arrived } from '../wire/byte-reader.ts';
@@ -31,12 +30,12 @@ import {
   hasTooManyBlocks,
   hasTooManyEntries,
   inflatesTooMuch,
-  MAX_CUTS,
   MAX_NAMED_BASES,
   MAX_NAMED_BYTES,
   MAX_OBJECT_BYTES,
 } from './memory-limits.ts';
 import { objectTooLarge } from './object-too-large.ts';
+import { OffsetShift } from './offset-shift.ts';
 
 /** Size of the buffer for small entries. Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;
@@ -359,48 +358,5 @@ export class PackScanner {
       this.#stage = 'end';
     }
     return position;
-  }
-}
-
-/**
- * Computes how far entries move when commits before them are removed, because ofs-deltas name their
- * bases by distance. Adjacent cuts are joined.
- */
-export class OffsetShift {
-  /** The start and end of each cut, and the number of bytes removed up to its end. */
-  readonly #starts = new NumberList('float64');
-  readonly #ends = new NumberList('float64');
-  readonly #removed = new NumberList('float64');
-  #total = 0;
-
-  /**
-   * Removes bytes. Calls come in the order of offsets.
-   * @throws ProtocolError `not-rewritable` over MAX_CUTS.
-   */
-  cut(start: number, end: number): void {
-    this.#total += end - start;
-    const last = this.#ends.length - 1;
-    if (last >= 0 && this.#ends.at(last) === start) {
-      this.#ends.set(last, end);
-      this.#removed.set(last, this.#total);
-      return;
-    }
-    if (last === MAX_CUTS - 1) {
-      throw new ProtocolError('not-rewritable', 'The pack mixes commits and files too much.');
-    }
-    this.#starts.push(start);
-    this.#ends.push(end);
-    this.#removed.push(this.#total);
-  }
-
-  /**
-   * Returns the number of bytes that were removed between the entry at `base` and the current one,
-   * or -1 if `base` itself was removed. Takes O(log cuts), mostly O(1).
-   */
-  removedSince(base: number): number {
-    const next = this.#ends.firstAbove(base);
-    if (next === this.#ends.length) return 0;
-    if (this.#starts.at(next) <= base) return -1;
-    return this.#total - (next === 0 ? 0 : this.#removed.at(next - 1));
   }
 }

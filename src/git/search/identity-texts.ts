@@ -12,7 +12,7 @@
  * a name of one word: these are minor texts, which are only noted.
  */
 import { createHash } from 'node:crypto';
-import { decodeUtf8, utf8 } from '../bytes.ts';
+import { decodeUtf8, NO_BYTES, utf8 } from '../bytes.ts';
 import { decoderOf } from '../objects/commit-message.ts';
 import type { RawIdentity } from './identity-collector.ts';
 import {
@@ -371,7 +371,7 @@ function isLong(word: string): boolean {
  */
 function textClasses(text: string, encode: Encode = utf8): Letters {
   return Array.from(text).flatMap((letter) => {
-    const own = encode(letter) ?? new Uint8Array(0);
+    const own = encode(letter) ?? NO_BYTES;
     const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => encode(other));
     const variants = [own, ...others.filter((other) => other?.length === own.length)];
     return Array.from(own, (_, at) =>

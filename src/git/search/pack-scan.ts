@@ -2,7 +2,7 @@
  * Scans a pack for what names somebody, or may do so. Of a delta it sees what is inserted, not what
  * is copied.
  */
-import { concatBytes } from '../bytes.ts';
+import { concatBytes, NO_BYTES } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
 import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import type { ContentListener } from '../pack/entry-walker.ts';
@@ -66,8 +66,6 @@ const MAX_SUSPECTS = 1_000;
 /** Maximum number of sightings of an object, which are shown if it cannot be resolved. */
 const MAX_SIGHTINGS = 3;
 
-const NOTHING = new Uint8Array(0);
-
 export class PackScan implements ContentListener, InstructionListener {
   isCut = false;
   hasGitlinks = false;
@@ -103,7 +101,7 @@ export class PackScan implements ContentListener, InstructionListener {
   #kind: FileKind | null = null;
   /** The number of bytes since the beginning, or since the last copy, and the last of them. */
   #seenBytes = 0;
-  #before: Uint8Array = NOTHING;
+  #before: Uint8Array = NO_BYTES;
 
   /**
    * Prepares a scan.
@@ -125,7 +123,7 @@ export class PackScan implements ContentListener, InstructionListener {
   begin(type: number, _size: number, offset: number): boolean {
     [this.#type, this.#offset] = [type, offset];
     [this.#sightings, this.#mayHaveMore] = [[], false];
-    [this.#copiedTo, this.#seenBytes, this.#before] = [-1, 0, NOTHING];
+    [this.#copiedTo, this.#seenBytes, this.#before] = [-1, 0, NO_BYTES];
     [this.#headLength, this.#isAtHead, this.#kind] = [0, type !== OBJ_TREE, null];
     this.usesOffsets ||= type === OBJ_OFS_DELTA;
     this.#names.search.begin();
@@ -162,17 +160,17 @@ export class PackScan implements ContentListener, InstructionListener {
     this.#copiedTo = offset + length;
     if (this.#seenBytes > 0) {
       const mayGoOn = search.hasBegun;
-      const isNamed = search.findEnd() && this.#found(NOTHING, 1);
+      const isNamed = search.findEnd() && this.#found(NO_BYTES, 1);
       if (mayGoOn && !isNamed) this.#mayHaveMore = true;
     }
     this.#seenBytes = 0;
-    this.#before = NOTHING;
+    this.#before = NO_BYTES;
     search.begin(true);
   }
 
   end(): void {
     this.#endHead();
-    if (this.#names.search.findEnd()) this.#found(NOTHING, 1);
+    if (this.#names.search.findEnd()) this.#found(NO_BYTES, 1);
     const isNamed = this.#sightings.length > 0;
     if (!isNamed && !this.#mayHaveMore) return;
     const list = isNamed ? this.#named : this.#others;

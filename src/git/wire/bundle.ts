@@ -4,7 +4,7 @@
  * proves the parents of each commit, as for a push.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { decodeEscaped, latin1 } from '../bytes.ts';
+import { decodeEscaped, latin1, NO_BYTES } from '../bytes.ts';
 import { isOid, ZERO_OID } from '../objects/oid.ts';
 import { badRequest, ProtocolError, tooLarge } from './protocol-error.ts';
 import {
@@ -31,7 +31,6 @@ const IS_PATCH = 'This is a patch. Send it to /patch instead of /bundle.';
 export const WITHOUT_LINE_ENDS =
   'The file came without its line ends. With curl, send it with --data-binary in place of -d.';
 const IS_FORM = 'This is a form. With curl, send the file itself, with --data-binary in place of -F.';
-const NOTHING = new Uint8Array(0);
 const NO_CAPABILITIES: ReadonlySet<string> = new Set();
 
 /** Reads a bundle up to its pack; a withdrawal needs none. It never rejects. */
@@ -61,7 +60,7 @@ async function readHeader(reader: ByteReader): Promise<readonly BundledRef[]> {
     if (line === null) throw badRequest(`The bundle ends in its header. ${MAKE}`);
     return decodeEscaped(line);
   };
-  const signature = latin1((await reader.readLine(MAX_LINE_BYTES)) ?? NOTHING);
+  const signature = latin1((await reader.readLine(MAX_LINE_BYTES)) ?? NO_BYTES);
   const [, version] = SIGNATURE.exec(signature) ?? noBundle(signature);
   let line = await nextLine();
   for (let left = version === '3' ? MAX_CAPABILITIES : 0; left > 0 && line.startsWith('@'); left--) {

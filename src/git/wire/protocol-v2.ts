@@ -3,7 +3,7 @@
  * no request for capabilities before it.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
+import { concatBytes, decodeUtf8, NO_BYTES, utf8 } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import type { OidBeginnings } from '../objects/oid-beginnings.ts';
 import { type Oid, OID_HEX_LENGTH, oidFromHex } from '../objects/oid.ts';
@@ -35,7 +35,6 @@ const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
 /** Maximum length of a line. Linux takes no longer path (PATH_MAX). */
 const MAX_REF_LINE_BYTES = 4096;
 const BRANCHES = 'refs/heads/';
-const NOTHING = new Uint8Array(0);
 const UNBORN = utf8('unborn');
 const SYMREF_TARGET = / symref-target:([^ \n]*)/;
 const SPACE = 0x20;
@@ -203,7 +202,7 @@ function advertisedBy(line: Uint8Array): readonly Oid[] {
 async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
   const packet = await readPacket(reader);
   if (packet.kind === 'flush') return null;
-  return packet.kind === 'data' ? packet.payload : NOTHING;
+  return packet.kind === 'data' ? packet.payload : NO_BYTES;
 }
 
 /**

@@ -16,6 +16,11 @@ export interface Ref {
   readonly oid: Oid;
 }
 
+/** Gives the name of a branch, as people write it. */
+export function branchName({ name }: Ref): string {
+  return name.slice('refs/heads/'.length);
+}
+
 /**
  * Encodes the advertisement. It makes each line twice, first to count its bytes: tens of thousands
  * of lines as texts would take ten times the memory of their bytes.

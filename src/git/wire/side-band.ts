@@ -3,7 +3,7 @@
  * the text of bands 2 and 3 after `remote: `.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { concatBytes, utf8 } from '../bytes.ts';
+import { concatBytes, NO_BYTES, utf8 } from '../bytes.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthDigits, readPacket, refuseErrorPacket } from './pkt-line.ts';
 import { badRequest } from './protocol-error.ts';
 
@@ -44,7 +44,7 @@ export async function* readBands(
   for (;;) {
     const packet = await readPacket(reader, buffer);
     if (packet.kind === 'flush') return;
-    const payload = packet.kind === 'data' ? packet.payload : new Uint8Array(0);
+    const payload = packet.kind === 'data' ? packet.payload : NO_BYTES;
     refuseErrorPacket(payload);
     const [band] = payload;
     if (band !== BAND_DATA && band !== BAND_PROGRESS && band !== BAND_ERROR) {

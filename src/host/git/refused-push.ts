@@ -4,7 +4,7 @@
  */
 import { type Failure, HostError } from '../../words/host-error.ts';
 import { hostLines, hostText } from '../../words/host-text.ts';
-import type { PushReport } from './git-transport.ts';
+import type { PushReport } from './git-answers.ts';
 
 const MOST_FILES = 10;
 /** Maximum length that is read of the host's lines. */

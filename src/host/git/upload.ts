@@ -10,7 +10,8 @@ import { hostText } from '../../words/host-text.ts';
 import { within } from '../../isolate/within.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
-import type { GitTransport, PushReport } from './git-transport.ts';
+import type { PushReport } from './git-answers.ts';
+import type { GitTransport } from './git-transport.ts';
 
 /**
  * Maximum time from the last byte sent to the report. In this time the host checks every object.

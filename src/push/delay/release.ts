@@ -14,6 +14,7 @@ import { judgeAgain, type JudgedAgain, lookAgain, type Present } from '../judge-
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
+import { pushCommand } from '../reply/commands.ts';
 import { isMomentary, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { allLines } from '../reply/review.ts';
 import { isUpdate } from '../verdict.ts';
@@ -60,7 +61,9 @@ export async function release(
   // What an earlier attempt has opened is published, whatever has become of it and of the place
   // since.
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
-  const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${run.settings.remoteUrl(run.target)} HEAD:refs/heads/my-change`;
+  const remoteUrl = run.settings.remoteUrl(run.target);
+  const to = { remoteUrl, refName: 'refs/heads/my-change', door: 'git' } as const;
+  const overwrite = pushCommand([`pr-hash=${work.prHash}`, 'overwrite'], to);
   const naming = { reusesHash: false, overwrite };
   const mayReplace = async (oid: Oid) => kept.others.includes(await othersHash(run, pushHash, oid));
   const again =

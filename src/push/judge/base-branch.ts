@@ -2,7 +2,7 @@
  * The branch of upstream that a pull request is for.
  * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
  */
-import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import { branchName, type Ref } from '../../git/wire/ref-advertisement.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
 import { oneLine } from '../../words/host-text.ts';
@@ -193,8 +193,9 @@ export function otherBase(owner: Ref | null): Finding[] {
   );
 }
 
-export function shortName({ name }: Ref): string {
-  return oneLine(name.slice('refs/heads/'.length));
+/** The name of a branch for a terminal. */
+export function shortName(branch: Ref): string {
+  return oneLine(branchName(branch));
 }
 
 function findListed({ refs }: Upstream, branch: string): Ref | null {

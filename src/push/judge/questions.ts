@@ -238,8 +238,7 @@ export class PlaceQuestions {
     isUpstreams: (oid: Oid) => boolean,
   ): Promise<CommitChanges | null> {
     if (source === null || tip === null || tip === ZERO_OID) return null;
-    const { transport, memory } = this.#run.host;
-    const read = heldReads(readsOf(transport, source.repository), memory);
+    const read = heldReads(this.#run.host, source.repository);
     const answer = updatedCommits({ commits, leaving, tip }, isUpstreams, read);
     return unlessLate(this.#run, 'the commits of a branch', answer);
   }

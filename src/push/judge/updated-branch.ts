@@ -12,13 +12,7 @@ import type { Source } from '../../host/code-host.ts';
 import { branchTip, isForkGone } from '../../host/ready-fork.ts';
 import type { CommitChanges } from '../../text/commit-changes.ts';
 import { textOf } from '../../text/pull-request-text.ts';
-import {
-  heldReads,
-  type IsHarmless,
-  othersOn,
-  type ReadObjects,
-  readsOf,
-} from '../../upstream/tree-reader.ts';
+import { heldReads, type IsHarmless, othersOn, type ReadObjects } from '../../upstream/tree-reader.ts';
 import { oneLine } from '../../words/host-text.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import type { PushRun } from '../push-run.ts';
@@ -78,12 +72,12 @@ export function othersWork(lines: readonly string[]): Refusal {
 
 /** As `othersOn`; null also if it cannot be read. */
 export async function othersCommits(
-  { host: { transport, memory }, settings, logger }: PushRun,
+  { host, settings, logger }: PushRun,
   repository: RepositoryName,
   tip: Oid,
   isHarmless: IsHarmless,
 ): Promise<readonly string[] | null> {
-  const read = heldReads(readsOf(transport, repository), memory);
+  const read = heldReads(host, repository);
   return othersOn(read, tip, settings.anonEmail, isHarmless).catch((error: unknown) => {
     logger.warn('the commits of a branch could not be read', { error });
     return null;

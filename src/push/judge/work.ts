@@ -21,14 +21,13 @@ import type { SigningKey } from '../../git/objects/ssh-signature.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
-import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import { branchName, type Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../words/host-text.ts';
 import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import type { BannerFacts } from '../reply/banner.ts';
-import { oneBranchCommand, shellWord, withdrawalCommand } from '../reply/commands.ts';
+import { type CommandTarget, oneBranchCommand, shellWord, withdrawalCommand } from '../reply/commands.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { GitQuestions, Place } from './questions.ts';
@@ -54,7 +53,7 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 export async function findWork(
   { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
-  { remoteUrl, branch, door }: Pick<BannerFacts, 'remoteUrl' | 'door'> & { readonly branch: string },
+  { remoteUrl, branch, door }: Pick<CommandTarget, 'remoteUrl' | 'door'> & { readonly branch: string },
   memory: Pick<Memory, 'worked'>,
 ): Promise<Work> {
   const { newId: tip, refName } = taken.command;
@@ -101,7 +100,7 @@ export async function findWork(
 }
 
 /** Refuses a tag that is pushed under the name of a branch. @throws Refusal */
-function refuseTag(kept: Kept, tip: Oid, to: Parameters<typeof oneBranchCommand>[1]): void {
+function refuseTag(kept: Kept, tip: Oid, to: CommandTarget): void {
   if (kept.withOid(tip)?.type !== 'tag') return;
   let named = tip;
   // A tag may name a tag. An id cannot name itself, so this ends.
@@ -113,9 +112,8 @@ function refuseTag(kept: Kept, tip: Oid, to: Parameters<typeof oneBranchCommand>
   ]);
 }
 
-function withdrawalAdvice(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
-  const command = withdrawalCommand(prHash, null, { ...to, refName: 'refs/heads/withdraw' });
-  return ['To withdraw the pull request:', `  ${command}`];
+function withdrawalAdvice(prHash: string, to: Pick<CommandTarget, 'remoteUrl' | 'door'>): string[] {
+  return ['To withdraw the pull request:', `  ${withdrawalCommand(prHash, null, to)}`];
 }
 
 /** @property bot whose commits are nobody's. */
@@ -177,7 +175,7 @@ export async function isUnrelated(
  * @param last where the commits of others end, if it stands on nothing.
  */
 export function unrelated(base: Ref, remoteUrl: string, boundaryOid?: Oid, last?: Oid): Refusal {
-  const name = oneLine(base.name.slice('refs/heads/'.length));
+  const name = oneLine(branchName(base));
   const from = boundaryOid ?? last;
   return new Refusal('base', 'no history in common', [
     `Your commits stand on no commit of the branch "${name}": upstream may have replaced its history, or it is another branch.`,

@@ -7,10 +7,11 @@
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import { branchName } from '../../git/wire/ref-advertisement.ts';
 import { HostError } from '../../words/host-error.ts';
 import { oneLine } from '../../words/host-text.ts';
 import type { HostPullRequest } from '../../host/code-host.ts';
-import type { PushReport } from '../../host/git/git-transport.ts';
+import type { PushReport } from '../../host/git/git-answers.ts';
 import { refusedPush } from '../../host/git/refused-push.ts';
 import { upload, type UploadTarget } from '../../host/git/upload.ts';
 import type { CodeHost } from '../../host/open.ts';
@@ -57,7 +58,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     this.run = run;
     this.host = host;
     this.push = push;
-    this.base = push.base.name.slice('refs/heads/'.length);
+    this.base = branchName(push.base);
   }
 
   /** Whether nothing has to be made at the host first, which may take long. */

@@ -14,7 +14,7 @@ import type { HostPullRequest } from '../../host/code-host.ts';
 import { Recent } from '../../isolate/recent.ts';
 import type { CommitChanges } from '../../text/commit-changes.ts';
 import { repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
-import { namedText, wholeText } from '../../text/pull-request-text.ts';
+import { pushedText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import type { Slot, PushHost } from '../push-host.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
@@ -223,7 +223,7 @@ async function record(
   const place = { prHash, host: host.hostKey, owner, repo, number, url };
   const known = { ...place, ...(id !== undefined && { id }), ...(app !== undefined && { app: app.number }) };
   // Null: an update leaves the title as it was.
-  const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
+  const { title } = pushedText(push, anonymous, isUpdate(push));
   const facts = { ...known, fork, ...(title !== null && { title }) };
   const { id: repositoryId } = push.repository;
   const pushed = {

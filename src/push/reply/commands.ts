@@ -24,6 +24,12 @@ export interface Repeated {
   readonly door: PushSettings['door'];
 }
 
+/** Where a command sends something, and in which way. */
+export type CommandTarget = Pick<Repeated, 'remoteUrl' | 'refName' | 'door'>;
+
+/** Git wants a ref for a withdrawal, and nothing is pushed to it. */
+const WITHDRAWN_REF = 'refs/heads/withdraw';
+
 /**
  * Quotes a word for a shell, because ref names may contain characters that are special there. What
  * nobody sees, as in an emoji of several, gets an escape: the terminal's own would be published.
@@ -63,7 +69,7 @@ export function usualOptions(repeated: Repeated): string[] {
 /** @param source what Git pushes. */
 export function pushCommand(
   options: readonly string[],
-  { remoteUrl, refName, door }: Pick<Repeated, 'remoteUrl' | 'refName' | 'door'>,
+  { remoteUrl, refName, door }: CommandTarget,
   source = 'HEAD',
 ): string {
   if (door !== 'git') return postCommand(door, options, remoteUrl);
@@ -76,10 +82,7 @@ export function pushCommand(
  * @param tip the newest commit, because nobody here knows what the branch is called at home, and
  * HEAD may be another one. A bundle has the name.
  */
-export function oneBranchCommand(
-  tip: Oid,
-  { remoteUrl, refName, door }: Pick<Repeated, 'remoteUrl' | 'refName' | 'door'>,
-): string {
+export function oneBranchCommand(tip: Oid, { remoteUrl, refName, door }: CommandTarget): string {
   if (door === 'git')
     return `git push --no-follow-tags ${remoteUrl} ${shellWord(`${tip.slice(0, 12)}:${refName}`)}`;
   const branch = shellWord(refName.replace('refs/heads/', ''));
@@ -164,7 +167,8 @@ export function repeatCommand(
 export function withdrawalCommand(
   prHash: string | null,
   key: string | null,
-  to: Parameters<typeof pushCommand>[1],
+  { remoteUrl, door, refName = WITHDRAWN_REF }: Omit<CommandTarget, 'refName'> & Partial<CommandTarget>,
 ): string {
-  return pushCommand(['withdraw', `pr-hash=${prHash ?? '<hash>'}`, `pr-key=${key ?? '<key>'}`], to);
+  const options = ['withdraw', `pr-hash=${prHash ?? '<hash>'}`, `pr-key=${key ?? '<key>'}`];
+  return pushCommand(options, { remoteUrl, refName, door });
 }

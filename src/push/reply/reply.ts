@@ -3,7 +3,7 @@
  * gathered lines.
  */
 import type { PullRequestStage } from '../../durable/pull-request/stages.ts';
-import { concatBytes } from '../../git/bytes.ts';
+import { concatBytes, NO_BYTES } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand, KEEP_ALIVE } from '../../git/wire/side-band.ts';
@@ -128,7 +128,7 @@ export class SideBandReply implements Reply {
    */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
-    const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
+    const status = this.#wantsReport ? encodeReportStatus(report) : NO_BYTES;
     if (!this.#hasSideBand) return write(status);
     // Git ends this line itself.
     const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, visible(finalLine))];

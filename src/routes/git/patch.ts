@@ -12,6 +12,7 @@ import { ZERO_OID } from '../../git/objects/oid.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import { ByteReader, sourceFrom } from '../../git/wire/byte-reader.ts';
 import { type PushRequest, unreadRequest } from '../../git/wire/push-request.ts';
+import { branchName } from '../../git/wire/ref-advertisement.ts';
 import { followMoves } from '../../host/redirect.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
@@ -32,7 +33,7 @@ import { ClientPushLimits } from '../../service/push-limits.ts';
 import { ServicePushStore } from '../../service/push-store.ts';
 import type { PushSpool } from '../../spool/spool.ts';
 import { BodyBytes } from '../../streams/body-bytes.ts';
-import { heldReads, readCommit, type ReadObjects, readsOf } from '../../upstream/tree-reader.ts';
+import { heldReads, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
 import { defaultBranchOf, discoveredRefs } from '../../upstream/upstream-refs.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { announcedBytes } from './git-http.ts';
@@ -210,13 +211,13 @@ async function onBase(
     const { refs } = await steps.run('lookup', () => discoveredRefs(host, name));
     throw missingBase(name, refs, named);
   }
-  const { oid: tip, name: refName } = branch;
-  const read = heldReads(readsOf(host.transport, name), host.memory, FILE_COPIES);
+  const { oid: tip } = branch;
+  const read = heldReads(host, name, FILE_COPIES);
   const series = await steps.run('lookup', async () => {
     const { tree, committedAt } = await readCommit(read, tip);
     return apply({ tip, tree, committedAt }, read);
   });
-  return { ...series, branch: refName.slice(HEADS.length) };
+  return { ...series, branch: branchName(branch) };
 }
 
 const wantedRefs = (named: string | null): string[] => (named === null ? ['HEAD'] : [HEADS + named]);

@@ -34,7 +34,7 @@ import { openStored, type StoredPush } from '../../service/stored-push.ts';
 import { memoryFor } from '../../service/scope.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
-import { scopeOf } from '../request/scope.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
 
 const PAGE_SIZE = 20;
 /** The time limit of requests for folders and files of upstream. */
@@ -156,7 +156,7 @@ async function look(
   if (config === undefined) return unread('This service does not know its code host any more. Discard it.');
   if (bytesOf(listed) - listed.entryBytes > limits.mostBytes)
     return unread('Its texts are too long to be shown here.');
-  const host = pushHost({ ...scopeOf(c), host: config }, { memory, timeoutMs: HOST_TIMEOUT_MS });
+  const host = pushHost(hostScopeOf(c, config), { memory, timeoutMs: HOST_TIMEOUT_MS });
   // The operator must see what waits, also while the bot's name does not come.
   const asked =
     logins.get(config.key) ?? within(LOGIN_PATIENCE_MS, host.botLogin(true)).catch(() => 'the bot');

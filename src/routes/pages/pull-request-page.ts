@@ -12,7 +12,7 @@ import type { AppEnv } from '../../env.ts';
 import { eventsOf, type OwnAccounts } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation, ThreadComment } from '../../host/code-host.ts';
-import type { ShownConversation } from '../../pages/conversation.ts';
+import { plainText, type ShownConversation } from '../../pages/conversation.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { askedOptions } from '../../pages/commands.ts';
 import { pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
@@ -126,7 +126,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     const events = pullRequest.events.map((event) => {
       return { kind: event.kind, at: isoTime(event.at), url: event.url || url };
     });
-    const said = { title: read?.title ?? null, events, comments: read ? textsOf(read) : undefined };
+    const said = { title: read && plainText(read.title), events, comments: read ? textsOf(read) : undefined };
     return c.json<z.infer<typeof pullRequestAnswer>>({ hash, state, url, ...said }, 200, headers);
   }
   const known = policy ?? OPEN_POLICY;
@@ -158,7 +158,9 @@ async function readAtHost(
 /** Lists what people wrote, the newest first, and the description last. */
 function textsOf({ comments, description }: Conversation): ThreadComment[] {
   const all = description === null ? comments : [...comments, description];
-  return all.map((said) => ({ author: said.author, at: said.at, path: said.path, text: said.text }));
+  return all.map(({ author, at: saidAt, path, text }) => {
+    return { author, at: saidAt, path: path && plainText(path), text };
+  });
 }
 
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */

@@ -24,7 +24,7 @@ import { NO_WAIT } from '../../limits/sliding-window.ts';
 import { limitsOf, tooMany } from '../../service/limits.ts';
 import { splitFooter } from '../../text/footer.ts';
 import { sentence } from '../../words/sentence.ts';
-import { scopeOf } from './scope.ts';
+import { hostScopeOf, scopeOf } from './scope.ts';
 
 /** Short, because the rest of the page can be shown without the conversation. */
 const PATIENCE_MS = 5_000;
@@ -70,7 +70,7 @@ export async function conversationOf(
   const noCalls = await noCallsLeft(c);
   if (noCalls !== null) return noCalls;
   try {
-    const scope = { ...scopeOf(c), host };
+    const scope = hostScopeOf(c, host);
     const activity = openActivity(openHostAccess(scope), () => {});
     const asked = [botLogin(scope, true), appLogin(activity)];
     const [found, ...own] = await within(

@@ -10,7 +10,7 @@ import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { refuseTooMany } from './limits.ts';
 import type { Refused } from './refused.ts';
-import { scopeOf } from './scope.ts';
+import { hostScopeOf } from './scope.ts';
 
 const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
 
@@ -33,5 +33,5 @@ export function knownPolicy(
   host: HostConfig = c.var.host,
 ): Promise<KnownPolicy> {
   const question = { mayAsk: () => mayRead(c), isPolled: true };
-  return openPolicies({ ...scopeOf(c), host }).of(target, question);
+  return openPolicies(hostScopeOf(c, host)).of(target, question);
 }

@@ -3,6 +3,7 @@
  * Proved by test/service/scope.test.ts and test/e2e/people/service-name.test.ts.
  */
 import type { Context } from 'hono';
+import type { HostConfig } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { gitClientOf } from '../../git/wire/git-client.ts';
 import { onForget } from '../../isolate/recent.ts';
@@ -58,7 +59,10 @@ export function isForOtherSite(c: Context<AppEnv>): boolean {
   return scopeOf(c).isForeign && isEmbedded(c.req.raw);
 }
 
-/** The scope of a handler whose path names a code host (`onRepository`). */
-export function hostScopeOf(c: Context<AppEnv>): HostScope {
-  return { ...scopeOf(c), host: c.var.host };
+/**
+ * Gives the scope for one code host.
+ * @param host that of the path, if the path names one (`onRepository`).
+ */
+export function hostScopeOf(c: Context<AppEnv>, host: HostConfig = c.var.host): HostScope {
+  return { ...scopeOf(c), host };
 }

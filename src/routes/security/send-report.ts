@@ -151,9 +151,10 @@ async function sendNow(
   const reporter = await hostAnswer(() => reporterFor(c, target));
   if (reporter instanceof HostError) return refusedBeforeSending(c, reporter);
   if ('kind' in reporter) return reporter;
-  const opening = await targetOf(hostScopeOf(c), target, null, limits);
-  const claim = writeClaim(quotaNamesOf(await clientOf(scopeOf(c))));
-  const grant = await creationLimitsOf(hostScopeOf(c), reporter.payer).reserve(
+  const scope = hostScopeOf(c);
+  const opening = await targetOf(scope, target, null, limits);
+  const claim = writeClaim(quotaNamesOf(await clientOf(scope)));
+  const grant = await creationLimitsOf(scope, reporter.payer).reserve(
     openingIn(opening, accountLimits(config, host), claim),
   );
   if (grant.kind === 'denied') return refusedToPost(c, grant, opening);

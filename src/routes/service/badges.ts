@@ -27,7 +27,7 @@ import { clientOf } from '../../service/scope.ts';
 import { answer, as, described, error, hostKey, NAME, repositoryParams } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { arePushesSuspended } from '../../service/suspension.ts';
-import { scopeOf } from '../request/scope.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
 
 /** Contract, section 8. */
 const FIVE_MINUTES = 'public, max-age=300';
@@ -106,7 +106,7 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const [owner = '', name = '', ...more] = repo.split('/');
   const found = more.length > 0 ? null : repositoryOn(c, key, owner, name);
   if (found === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
-  const policies = openPolicies({ ...scopeOf(c), host: found.host });
+  const policies = openPolicies(hostScopeOf(c, found.host));
   const asking = { mayAsk: () => mayAsk(c), isPolled: true, isFilesOnly: true, atOnceMs: AT_ONCE_MS };
   const policy = await policies.of(found.name, asking);
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);

@@ -19,7 +19,7 @@ import { bodyText } from '../../streams/body-text.ts';
 import { HostError } from '../../words/host-error.ts';
 import { described, error } from '../description.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
-import { scopeOf } from '../request/scope.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
 import { untilAnswered } from '../request/until-answered.ts';
 
 /** Longest delivery that is read. GitHub's longest, of 25 MB, are of events that nobody needs. */
@@ -80,7 +80,7 @@ async function readDelivery(c: Context<AppEnv>, secret: string, memory: MemoryHo
 
 /** Has the host asked whether the App still is installed where it was, here and by the feed. */
 async function lookAgain(c: Context<AppEnv>, repositories: readonly NamedRepository[]): Promise<void> {
-  const { writers } = openHostAccess({ ...scopeOf(c), host: c.var.config.hosts[0] });
+  const { writers } = openHostAccess(hostScopeOf(c, c.var.config.hosts[0]));
   for (const repository of repositories) writers?.expireInstallation(repository);
   await feedOf(c.env, MAIN_HOST).wakeInstallations(repositories);
 }

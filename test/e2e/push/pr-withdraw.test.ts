@@ -166,6 +166,18 @@ describe('a withdrawal', () => {
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
 
+  it('is not done while Git shows the branch, though REST says that fork and branch are gone', async () => {
+    const { upstream, withdraw, branch } = await opened();
+    const answer = { status: 404, body: { message: 'Not Found' } };
+    const fork = new RegExp(`/repos/${bed.sandbox.botLogin}/${upstream.name}(?:$|/git/refs/)`);
+    for (const method of ['DELETE', 'GET'])
+      bed.sandbox.faults.inject({ method, path: fork, times: method === 'GET' ? 2 : 1, answer });
+    expect((await withdraw()).code).toBe(1);
+    expect(await bed.host.workBranches(upstream)).toContain(branch);
+    expect(await withdraw()).toMatchObject({ code: 0 });
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+  });
+
   it('can be repeated', exhaustive, async () => {
     const { clone, withdraw } = await opened();
     expect((await withdraw()).code).toBe(0);

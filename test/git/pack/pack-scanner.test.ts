@@ -6,7 +6,7 @@ import { buildPack, deltaSize, type Entry, makeDelta, oidOf } from '../../suppor
 import { scan } from '../../support/scan.ts';
 import * as fc from 'fast-check';
 import { MAX_CUTS } from '../../../src/git/pack/memory-limits.ts';
-import { OffsetShift } from '../../../src/git/pack/pack-scanner.ts';
+import { OffsetShift } from '../../../src/git/pack/offset-shift.ts';
 import { runs } from '../../support/runs.ts';
 
 const MiB = 1024 * 1024;

@@ -12,6 +12,14 @@ const MINUTE_MS = 60_000;
 
 let accounts = 0;
 
+/** A bot of its own, at a host that knows it. */
+function bot(board: PauseBoard, clock: PatientClock, http: ScriptedHost) {
+  const account = `bot-${(accounts += 1)}`;
+  const backOff = new AccountBackOff({ account, hostName: 'host.test', board, clock, later: () => {} });
+  const access = { kind: 'github', apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock } as const;
+  return { backOff, github: openRepositories(access) };
+}
+
 /**
  * An account, the board that all isolates share, and a host that asks for a pause as often as is
  * said.
@@ -27,26 +35,10 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
     pauseHost: async (ms) => void raised.push(ms),
     ...given,
   };
-  const account = `bot-${(accounts += 1)}`;
-  const backOff = new AccountBackOff({
-    account,
-    hostName: 'host.test',
-    board,
-    clock,
-    later: () => {},
-  });
   const http = new ScriptedHost(() =>
     left-- > 0 ? json(403, SECONDARY_LIMIT.body) : json(200, { id: 1, login: 'bot' }),
   );
-  const github = openRepositories({
-    kind: 'github',
-    apiUrl: API,
-    token: 'secret',
-    http,
-    ...ACCOUNT,
-    backOff,
-    clock,
-  });
+  const { backOff, github } = bot(board, clock, http);
   const git = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT, backOff }, http);
   return {
     clock,
@@ -164,23 +156,7 @@ describe('an account that is to slow down', () => {
     const answers = [json(429, {}, { 'Retry-After': '3' }), json(200, { id: 1, login: 'bot' })];
     const http = new ScriptedHost(() => answers.shift() as Response);
     const board = { hostPause: async () => 0, pauseHost: async () => {} };
-    const account = `bot-${(accounts += 1)}`;
-    const backOff = new AccountBackOff({
-      account,
-      hostName: 'host.test',
-      board,
-      clock,
-      later: () => {},
-    });
-    const github = openRepositories({
-      kind: 'github',
-      apiUrl: API,
-      token: 'secret',
-      http,
-      ...ACCOUNT,
-      backOff,
-      clock,
-    });
+    const { github } = bot(board, clock, http);
     expect(await github.account()).toMatchObject({ login: 'bot' });
     expect(clock.slept).toEqual([3 * SECOND_MS]);
   });

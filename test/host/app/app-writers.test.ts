@@ -1,6 +1,6 @@
 /** Who writes in a repository: installed, changed, suspended, removed, and out of reach. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NEW_TOKEN_UNKNOWN, NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
+import { BAD_CREDENTIALS, NOT_ACCESSIBLE_TO_APP } from '../../../sandbox/known-answers.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { openMaintainers, openThreads } from '../../../src/host/open.ts';
 import { hostFailureOf } from '../../../src/words/host-error.ts';
@@ -121,8 +121,8 @@ describe('nothing new is written', () => {
 
 describe('a new token that the host does not know everywhere yet', () => {
   it.each([
-    [401, NEW_TOKEN_UNKNOWN],
-    [403, NOT_ACCESSIBLE],
+    [401, BAD_CREDENTIALS],
+    [403, NOT_ACCESSIBLE_TO_APP],
   ])('is tried again after a moment: %i', async (status, { body }) => {
     host.state.lag = { ms: 2_000, refuse: () => Response.json(body, { status }) };
     expect(await post()).toMatchObject({ app: APP });
@@ -267,7 +267,7 @@ describe('what the host refuses to the App in a repository', () => {
   });
 
   it('is told as a refusal of the App, of which the operator hears', async () => {
-    const { body, status } = NOT_ACCESSIBLE;
+    const { body, status } = NOT_ACCESSIBLE_TO_APP;
     host.state.refused = () => Response.json(body, { status });
     await expect(post()).rejects.toMatchObject({
       publicMessage: `api.host.test refuses the App of this service: ${body.message} (403)`,

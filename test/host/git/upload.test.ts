@@ -4,7 +4,8 @@
  */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ZERO_OID } from '../../../src/git/objects/oid.ts';
-import type { GitTransport, PushReport } from '../../../src/host/git/git-transport.ts';
+import type { PushReport } from '../../../src/host/git/git-answers.ts';
+import type { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { upload } from '../../../src/host/git/upload.ts';
 
 beforeEach(() => void vi.useFakeTimers());

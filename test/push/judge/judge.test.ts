@@ -20,6 +20,7 @@ import type { PushOptions } from '../../../src/push/receive/push-options.ts';
 import type { Refusal } from '../../../src/push/reply/refusal.ts';
 import type { Received } from '../../../src/push/receive/receive.ts';
 import { linesOf } from '../../../src/words/finding.ts';
+import { REPOSITORY } from '../../host/support/repository.ts';
 import { HOSTILE_MESSAGES } from '../../support/hostile-messages.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent, EMPTY_TREE } from '../../support/objects.ts';
@@ -57,19 +58,7 @@ const upstream: Upstream = {
   hostAheadMs: 0,
   defaultBranch: MAIN,
 };
-const place: Place = {
-  repository: {
-    id: 1,
-    networkId: 1,
-    owner: 'octo',
-    name: 'hello',
-    isPrivate: false,
-    isArchived: false,
-    pullRequests: 'all',
-    sizeKb: 1,
-  },
-  policy: null,
-};
+const place: Place = { repository: REPOSITORY, policy: null };
 
 const circumstances = {
   settings: {

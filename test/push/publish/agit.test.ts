@@ -7,7 +7,7 @@ import { ZERO_OID } from '../../../src/git/objects/oid.ts';
 import { HostError } from '../../../src/words/host-error.ts';
 import type { AgitHost } from '../../../src/host/open.ts';
 import type { AgitRequest, HostPullRequest } from '../../../src/host/code-host.ts';
-import type { PushReport } from '../../../src/host/git/git-transport.ts';
+import type { PushReport } from '../../../src/host/git/git-answers.ts';
 import { AgitDelivery } from '../../../src/push/publish/agit.ts';
 import { mayBeOpen, type Proposal } from '../../../src/push/publish/delivery.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';

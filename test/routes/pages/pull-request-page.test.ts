@@ -19,6 +19,7 @@ const HASH = '0123456789ab';
 const AT = '2026-11-23T10:00:00Z';
 const WITH_BOT = { HOSTING_TOKEN: 'bot-token', SERVICE_URL: 'https://gitveil.test' };
 let isPrivate = false;
+let title = 'T';
 /** Requests to the code host. */
 let asked = 0;
 /** Whether the host never shows the files that a policy stands in. */
@@ -29,7 +30,7 @@ const URL = `https://gitveil.test/v1/pr/${HASH}`;
 function saidOn(url: string): Response | Promise<never> | null {
   if (url.endsWith('/user')) return Response.json({ id: 2, login: 'bot' });
   if (url.endsWith('/issues/7')) {
-    return Response.json({ number: 7, title: 'T', state: 'open', locked: false, body: 'B', created_at: AT });
+    return Response.json({ number: 7, title, state: 'open', locked: false, body: 'B', created_at: AT });
   }
   if (url.endsWith('/repos/octo/hello')) {
     return Response.json({
@@ -175,6 +176,14 @@ it('is JSON for a program that asks for it, with what people wrote where that ca
   expect(without.text).not.toContain('comments');
   const unknown = await ask(URL.replace(HASH, 'fedcba987654'), {}, accept);
   expect([unknown.status, JSON.parse(unknown.text)]).toEqual([404, { error: 'no such pull request' }]);
+});
+
+it('is JSON in which a terminal finds nothing to obey', async () => {
+  forgetEverything();
+  title = 'T \u009b31m\u202e';
+  const { text } = await ask(URL, WITH_BOT, { Accept: 'application/json' });
+  title = 'T';
+  expect(text).toContain('"title":"T \uFFFD31m[U+202E]"');
 });
 
 it('asks the code host nothing for a page of another site, which would spend the calls of its readers', async () => {

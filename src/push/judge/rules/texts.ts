@@ -2,7 +2,7 @@
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
-import { namedText, newestOf, UNKNOWN_IDS, wholeText } from '../../../text/pull-request-text.ts';
+import { newestOf, pushedText, UNKNOWN_IDS } from '../../../text/pull-request-text.ts';
 import { type Finding, say, warn } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
 import { missingKey } from '../../push-run.ts';
@@ -16,7 +16,7 @@ export function noise({
   circumstances: { settings },
 }: Pick<Known, 'pushed' | 'destination' | 'circumstances'>): readonly Finding[] {
   const push = { ...pushed, footer: open?.footer ?? '' };
-  const { title, body } = updates ? namedText(push, UNKNOWN_IDS) : wholeText(push, UNKNOWN_IDS);
+  const { title, body } = pushedText(push, UNKNOWN_IDS, updates);
   const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
   const problem = noiseProblem(texts, { hostUrl: settings.hostUrl, repository: born.repository });
   if (problem === null) return [];

@@ -9,7 +9,7 @@ import { parseEdits, usualTitle } from '../../../edit/file-edits.ts';
 import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import type { AppEnv } from '../../../env.ts';
 import { withPlainLineEnds } from '../../request/form-fields.ts';
-import { decodeUtf8 } from '../../../git/bytes.ts';
+import { decodeUtf8, NO_BYTES } from '../../../git/bytes.ts';
 import { MovedError } from '../../../words/host-error.ts';
 import { changeClosedPage } from '../../../pages/forms/change-pages.ts';
 import {
@@ -78,7 +78,7 @@ async function showFile(
     const value = place.c.req.query(name);
     return value === undefined ? null : withPlainLineEnds(value);
   };
-  const file = fileText(blob === '' ? new Uint8Array() : await readBlob(source.read, blob, MAX_FILE_BYTES));
+  const file = fileText(blob === '' ? NO_BYTES : await readBlob(source.read, blob, MAX_FILE_BYTES));
   const text = file.kind === 'text' ? file.text : '';
   const form = await changeForm(place, {
     ...NO_FIELDS,

@@ -5,6 +5,7 @@
  */
 import { type FileEdit, MOST_FILES, usualTitle, withFirst } from '../../../edit/file-edits.ts';
 import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { NO_BYTES } from '../../../git/bytes.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
 import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/edit-page.ts';
 import { folderPage } from '../../../pages/forms/folder-page.ts';
@@ -120,7 +121,7 @@ async function chooseFurther(
 }
 
 async function contentOf({ read }: ChangeSource, blob: string): Promise<Uint8Array | null> {
-  return blob === '' ? new Uint8Array() : readBlob(read, blob, MAX_FILE_BYTES);
+  return blob === '' ? NO_BYTES : readBlob(read, blob, MAX_FILE_BYTES);
 }
 
 function showList(

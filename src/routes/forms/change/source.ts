@@ -7,25 +7,18 @@ import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
+import { branchName } from '../../../git/wire/ref-advertisement.ts';
 import { HostError } from '../../../words/host-error.ts';
 import { workBranch } from '../../../words/pr-hash.ts';
 import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
-import {
-  heldReads,
-  isMadeHere,
-  readCommit,
-  type ReadObjects,
-  readsOf,
-} from '../../../upstream/tree-reader.ts';
+import { heldReads, isMadeHere, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
 import { ServicePushStore } from '../../../service/push-store.ts';
 import { countReading, knownPolicy } from '../../request/reading.ts';
 import { explained, type Refused, refuseWithoutBot } from '../../request/refused.ts';
 import { hostScopeOf } from '../../request/scope.ts';
-
-const HEADS = 'refs/heads/';
 
 /** Gives null if the request may read. */
 export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
@@ -91,9 +84,9 @@ export async function openSource(
     const explanation = `${fullName(target)} has no commit yet that could be changed.`;
     return explained(404, 'This repository is empty', explanation);
   }
-  const read = readerOf(host, target);
+  const read = heldReads(host, target);
   const { tree } = await readCommit(read, branch.oid);
-  const base = branch.name.slice(HEADS.length);
+  const base = branchName(branch);
   return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
 }
 
@@ -118,7 +111,7 @@ async function pullRequestSource(
   // The branch is read as the public reads it: a page must not show what only the bot may see.
   const tip = await tipOf(host, repository, refName);
   if (tip === undefined) return NO_BRANCH;
-  const read = readerOf(host, repository);
+  const read = heldReads(host, repository);
   const commit = await readCommit(read, tip);
   if (!isMadeHere(commit.content, anonEmail)) return OTHERS;
   const { base } = pullRequest;
@@ -126,7 +119,7 @@ async function pullRequestSource(
   if (parent === undefined || others.length > 0) return SEVERAL;
   // If the service has made the parent, too, this is one of several, unless the parent was merged.
   if (isMadeHere((await readCommit(read, parent)).content, anonEmail)) {
-    const upstream = await tipOf(host, target, HEADS + base);
+    const upstream = await tipOf(host, target, `refs/heads/${base}`);
     const merged = upstream && (await host.lister.list(target, { tips: [upstream], without: [] }, 0));
     if (!merged || !merged.listed.has(parent)) return SEVERAL;
   }
@@ -140,8 +133,4 @@ async function pullRequestSource(
 async function tipOf({ transport }: PushHost, repository: RepositoryName, refName: string) {
   const { refs } = await transport.listRefs(repository, [refName], 'upstream');
   return refs.find(({ name }) => name === refName)?.oid;
-}
-
-function readerOf({ transport, memory }: PushHost, repository: RepositoryName): ReadObjects {
-  return heldReads(readsOf(transport, repository), memory);
 }

@@ -6,6 +6,7 @@ import { type Changes, changesOf, MAX_PACK_BYTES } from '../../../edit/changes.t
 import { difference } from '../../../edit/lines.ts';
 import { utf8 } from '../../../git/bytes.ts';
 import { ByteReader } from '../../../git/wire/byte-reader.ts';
+import { branchName } from '../../../git/wire/ref-advertisement.ts';
 import { changeDelayedPage } from '../../../pages/forms/change-pages.ts';
 import {
   type FileFields,
@@ -147,7 +148,7 @@ function shownOf(preview: Preview): Omit<FilePreview, 'same' | 'changes' | 'seen
     body,
     commits,
     unlisted: push.commits.length - commits.length,
-    base: push.base.name.slice('refs/heads/'.length),
+    base: branchName(push.base),
     findings: findings.map(inWordsOfForm).filter(({ lines }) => lines.length > 0),
     yes: codesOf(findings).join(','),
   };
