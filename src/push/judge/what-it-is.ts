@@ -28,6 +28,7 @@ import { droppedCommits } from './rules/authors.ts';
 import { folderFindings } from './rules/searched.ts';
 import { usualAnywhere } from './rules/trails.ts';
 import {
+  authorOf,
   commitsFrom,
   commitsNow,
   findBoundaryTree,
@@ -117,7 +118,7 @@ async function findBasedWork(asked: Question, bot: CommitIdentity): Promise<Base
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
   if (!isBaseRefused) await refuseUnrelated(work, history, where, git);
   const found = destination.named && { ...destination.named, tip: null };
-  const named = await findings.valueOr(() => namedTip(asked, history), found);
+  const named = await findings.valueOr(() => namedTip(asked, history, work), found);
   return { history, work, base, named };
 }
 
@@ -198,10 +199,18 @@ async function searchOf(
 async function namedTip(
   { received, destination: { named, claim }, place, findings }: Question,
   history: UpstreamHistory,
+  { commits }: Work,
 ): Promise<NamedPullRequest | null> {
   if (named === null || place === null) return null;
+  const own = authorOf(commits.at(-1)!);
+  // The service sends no commit as the person has made it. Whoever has pushed one there has guessed
+  // it, and must not be told by an update that goes through.
+  const isTheirs = (oid: Oid): boolean => {
+    const pushed = received.pack.kept.withOid(oid);
+    return pushed !== undefined && authorOf(pushed) !== own;
+  };
   const isHarmless = (oid: Oid): boolean =>
-    oid === claim?.recorded?.tip || received.pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
+    oid === claim?.recorded?.tip || isTheirs(oid) || history.isKnown(oid);
   const found = { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
   if (received.options.overwrite) findings.add(droppedCommits(await place.ask.othersOn(found, isHarmless)));
   return found;

@@ -287,6 +287,29 @@ async function guessed(ref: string) {
   return { ...story, original, says: `stands on ${original.slice(0, 12)}, which upstream has` };
 }
 
+it(
+  'a guess at a commit on the branch of its pull request is answered alike, whether it is right or wrong',
+  exhaustive,
+  async () => {
+    const answers: string[] = [];
+    for (const isRight of [true, false]) {
+      const { clone, first, update } = await fixed();
+      bed.tripwire.tolerate('what a maintainer has pushed', () => true);
+      const original = (await clone.git('rev-parse', 'HEAD')).trim();
+      if (!isRight) await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
+      const guess = (await clone.git('rev-parse', 'HEAD')).trim();
+      const branch = `refs/heads/${first.banner.branch}`;
+      await clone.git('push', '--quiet', '--force', first.forkPath, `${guess}:${branch}`);
+      await clone.git('reset', '--quiet', '--hard', original);
+      await clone.commit({ message: 'Two\n', files: { 'two.txt': 'two\n' } });
+      const lines = expectRefused(await update()).join('\n');
+      expect(lines).toContain(`${guess.slice(0, 12)} One`);
+      answers.push(lines.replaceAll(/hello\d+|[0-9a-f]{12}|\d+\/head/g, '<>'));
+    }
+    expect(answers[0]).toBe(answers[1]);
+  },
+);
+
 describe('a guess at a commit, which somebody has pushed to upstream,', exhaustive, () => {
   it('is told before an update confirms it, with a way out', async () => {
     const { clone, first, update, tip, original, says } = await guessed('refs/heads/wip');
