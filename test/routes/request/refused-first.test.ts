@@ -317,6 +317,9 @@ it('a preview asks what is left to the account before it asks the host: it does 
 
 const missing = () => Promise.resolve(Response.json({ message: 'Not Found' }, { status: 404 }));
 
+/** Git's requests are no texts. */
+const isCall = (request: unknown) => typeof request === 'string';
+
 const page = (number: number, variables: object = {}) =>
   ask(`/v1/gh/octo/made-up-${number}`, BROWSER, { LIMIT_DISCOVERIES: '10000/1m', ...variables });
 
@@ -363,12 +366,11 @@ describe('a client that has made the service ask the host as often as it may wit
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
     const variables = { LIMIT_CALLS: '50/1h' };
     await Promise.all(Array.from({ length: 120 }, (_, number) => page(1_000 + number, variables)));
-    const calls = host.mock.calls.filter(([request]) => typeof request === 'string');
+    const calls = host.mock.calls.filter(([request]) => isCall(request));
     expect(calls).toHaveLength(50);
   });
 
   it('causes no more by discoveries while the host limits reads by address', async () => {
-    const isCall = (request: unknown) => typeof request === 'string';
     const host = vi
       .spyOn(HttpClient.prototype, 'fetch')
       .mockImplementation(async (request) =>
