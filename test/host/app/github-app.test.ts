@@ -109,6 +109,23 @@ describe('a token', () => {
   });
 });
 
+describe('a repository', () => {
+  const refusing = (status: number, body: object) => () => Response.json(body, { status });
+
+  it.each([
+    ['where the installation is gone', refusing(404, { message: 'Not Found' })],
+    ['that the installation has lost', refusing(422, { message: 'There is at least one repository …' })],
+  ])('%s is not covered', async (_, broken) => {
+    host.state.broken = broken;
+    expect(await host.app.covers(5, 7)).toBe(false);
+  });
+
+  it('may be covered where the host refuses a token because there were too many', async () => {
+    host.state.broken = refusing(422, { message: 'Validation Failed', errors: [{ code: 'abuse' }] });
+    await expect(host.app.covers(5, 7)).rejects.toMatchObject({ code: 'rate-limited' });
+  });
+});
+
 describe('a clock that is off', () => {
   it.each([-5, 15])('by %i minutes is found out with one call more', async (minutes) => {
     host.state.skewMs = minutes * MINUTE_MS;
