@@ -46,6 +46,7 @@ afterEach(() => {
 });
 
 const nothing = async () => {};
+const diskFull = async () => Promise.reject(new Error('the disk is full'));
 
 function reached() {
   const own = { HOSTING_API_URL: API, HOSTING_TOKEN: 'secret', SERVICE_URL: 'https://veil.test' };
@@ -136,8 +137,7 @@ it('is posted once for a repository, by its number, whatever its name is', async
 
 it('is posted later if it could not be stored that the host is to be asked', async () => {
   const record = await opened(112);
-  const failed = async () => Promise.reject(new Error('the disk is full'));
-  expect(await introduce(reached(), record, failed)).toEqual({ kind: 'failed', askedMs: 0, all: false });
+  expect(await introduce(reached(), record, diskFull)).toEqual({ kind: 'failed', askedMs: 0, all: false });
   expect(posted).toEqual([]);
   expect(await introduce(reached(), record, nothing)).toEqual({ kind: 'done' });
   expect(posted).toHaveLength(1);

@@ -10,6 +10,8 @@ const LOOK = 'GET /repos/octo/hello/installation as the App';
 const TOKEN = 'POST /app/installations/5/access_tokens as the App';
 const STANDING = { id: 5, isSuspended: false, mayWrite: true, mayReport: false };
 
+const refusing = (status: number, body: object) => () => Response.json(body, { status });
+
 let host: AppHost;
 beforeEach(() => {
   forgetEverything();
@@ -110,8 +112,6 @@ describe('a token', () => {
 });
 
 describe('a repository', () => {
-  const refusing = (status: number, body: object) => () => Response.json(body, { status });
-
   it.each([
     ['where the installation is gone', refusing(404, { message: 'Not Found' })],
     ['that the installation has lost', refusing(422, { message: 'There is at least one repository …' })],
