@@ -133,13 +133,13 @@ export async function updatedCommits(
 
 /** Counts the changes. A new commit with the title of one that is gone counts as changed. */
 function changesOf(added: readonly string[], gone: readonly string[]): CommitChanges {
-  const dropped = [...gone];
-  let changed = 0;
-  for (const title of added) {
-    const at = dropped.indexOf(title);
-    if (at < 0) continue;
-    dropped.splice(at, 1);
-    changed += 1;
-  }
+  const left = new Map<string, number>();
+  for (const title of added) left.set(title, (left.get(title) ?? 0) + 1);
+  const dropped = gone.filter((title) => {
+    const same = left.get(title) ?? 0;
+    left.set(title, same - 1);
+    return same <= 0;
+  });
+  const changed = gone.length - dropped.length;
   return { counts: { added: added.length - changed, changed, dropped: dropped.length }, dropped };
 }
