@@ -198,18 +198,18 @@ async function examine(
   const pull = await host.pullRequest(repository, number);
   // One of the service's own may be hidden for a while, and its end would never be told.
   if (pull === null && thread.kind === 'ours') return memory.failed(thread, cronTime);
-  if (pull === null) return memory.examined(thread, startedAt);
+  if (pull === null) return againWhileNew(memory, thread, startedAt, cronTime);
   const id = isOwn(pull.authorId, own) ? pull.id : undefined;
   const prHash = id === undefined ? ownPrHash(pull, own) : await settings.prHashWithId(id);
   if (prHash === null) {
     // It is read in the next run.
     if (id === undefined) return memory.know({ id: thread.id, readTo: null }, 'foreign', startedAt);
     // The bot has opened it, so a push may still record it: it must not be taken for foreign.
-    return againWhileNew(settings, thread, cronTime);
+    return againWhileNew(memory, thread, startedAt, cronTime);
   }
   const from = Math.max((thread.readTo ?? 0) - LATE_REMARKS_MS, thread.updatedAt - NEWS_LIFE_MS);
   const read = await host.remarks(repository, number, from);
-  if (read === null) return againWhileNew(settings, thread, cronTime);
+  if (read === null) return againWhileNew(memory, thread, startedAt, cronTime);
   const events = eventsOf(pull, read.remarks, own);
   // The state is stored even without an event, because it may have been reopened.
   const isTold =
@@ -217,14 +217,13 @@ async function examine(
   // What a comment asks for may fail, and must not keep events from the author.
   await settings.hear(thread, [...read.remarks, ...read.lines]);
   if (isTold) noteRead(memory, thread, read, 'ours', startedAt);
-  else againWhileNew(settings, thread, cronTime);
+  else againWhileNew(memory, thread, startedAt, cronTime);
 }
 
 /** Lets a thread be due again for ten minutes, as long as a host or a push may be late. */
-function againWhileNew({ memory, clock }: FollowSettings, thread: NotedThread, cronTime: number): void {
-  const now = clock.now();
-  if (now - thread.notedAt < UNKNOWN_FOR_MS) memory.failed(thread, cronTime);
-  else memory.examined(thread, now);
+function againWhileNew(memory: FeedMemory, thread: NotedThread, startedAt: number, cronTime: number): void {
+  if (startedAt - thread.notedAt < UNKNOWN_FOR_MS) memory.failed(thread, cronTime);
+  else memory.examined(thread, startedAt);
 }
 
 /**
@@ -242,7 +241,7 @@ async function readForeign(
   const startedAt = clock.now();
   const unread = (readTo ?? unreadSince - UNKNOWN_FOR_MS) - LATE_REMARKS_MS;
   const read = await host.comments(repository, number, Math.max(unread, updatedAt - NEWS_LIFE_MS));
-  if (read === null) return againWhileNew(settings, thread, cronTime);
+  if (read === null) return againWhileNew(memory, thread, startedAt, cronTime);
   await settings.hear(thread, read.remarks);
   noteRead(memory, thread, read, kind, startedAt);
 }

@@ -114,7 +114,12 @@ describe('a thread', () => {
   it.each<[string, Seen, string[]]>([
     ['whose events are told is done with', { shown: pull }, ['told', 'ours', 'examined']],
     ['of the service that the host does not show is due again', { shown: () => null }, ['failed']],
-    ['that the host does not show is done with', { shown: () => null, kind: 'unknown' }, ['examined']],
+    ['that the host does not show yet is due again', { shown: () => null, kind: 'unknown' }, ['failed']],
+    [
+      'that the host does not show for ten minutes is done with',
+      { shown: () => null, kind: 'unknown', notedMinutesAgo: 10 },
+      ['examined'],
+    ],
     ['of somebody else is never due again', { shown: () => pull({ authorId: 2 }) }, ['not read, foreign']],
     [
       'of others is read from before its first change, not from before its last',

@@ -73,9 +73,13 @@ const deleting = (looked: Response, repository = json(200, repositoryAnswer('hel
   });
 
 describe('a comment that the host does not find when it is to be deleted', () => {
-  it('is asked for, and may still be there', async () => {
+  it('is asked for, and if it is still there, the host refuses to delete it', async () => {
     const { threads } = deleting(json(200, comment));
-    await expect(threads.deleteComment(OLD, 3, null)).rejects.toMatchObject({ code: 'missing' });
+    await expect(threads.deleteComment(OLD, 3, null)).rejects.toMatchObject({
+      code: 'refused',
+      failure: { lasts: 'final', status: 404 },
+      publicMessage: 'The code host shows it, but does not let this service change it.',
+    });
   });
 
   it('is gone if it is not found then, either', async () => {

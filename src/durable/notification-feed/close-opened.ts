@@ -71,7 +71,8 @@ export async function closeOpened(
   async function tracked({ isPullRequest, ...one }: typeof at & OpenThread): Promise<Tracked | null> {
     if (!isPullRequest) return { ...one, kind: 'issue' };
     const pull = await host.pullRequest(repository, one.number);
-    if (pull === null) return null;
+    // It may be hidden for a while. One that is gone is not listed the next time.
+    if (pull === null) throw new Error('the host lists it, and does not show it');
     const prHash = pull.id === undefined ? ownPrHash(pull, ids) : await prHashWithId(env.DB, key, pull.id);
     return prHash === null ? null : { ...one, kind: 'pull-request', prHash };
   }

@@ -3,7 +3,8 @@
  * again takes back. A false answer of the host must not do that, as what waits there is discarded
  * then: so the App has to be missing twice, ten minutes apart, and nothing new is sent meanwhile.
  * GitHub's documents know only one 404 of `GET /repos/{owner}/{repo}/installation`, whatever its
- * reason. So before the second one is believed, a token has to be refused, too.
+ * reason. So before the second one is believed, the host has to say of a token, too, that it is
+ * gone. A token that is granted begins the doubt anew.
  */
 import type { Env } from '../../env.ts';
 import type { AppAbsence } from '../../host/app/github-app.ts';

@@ -49,7 +49,7 @@ async function mayPost(env: Env, hostKey: string, repository: RepositoryName) {
 
 /**
  * Posts the comment, which counts as a creation of the account. Never rejects because of the host.
- * @param begin is called right before the host is asked for it.
+ * @param begin is called right before the host is asked for it, which it is not if this rejects.
  */
 export async function introduce(
   reached: Reached,
@@ -63,6 +63,7 @@ export async function introduce(
   const grant = await reserveCreation(account, ownClaim(accountLimits(config, host)), loggerOf(config));
   if (grant.kind === 'denied') return later(grant.waitMs);
   const { serviceUrl } = config;
+  let isAsked = false;
   try {
     const appAccount = app === undefined ? null : await access.writers?.account();
     const bot = appAccount ? mentionOf(appAccount) : await botLogin(reached, true);
@@ -70,11 +71,12 @@ export async function introduce(
     const maintainersUrl = serviceUrl + MAINTAINERS_PATH;
     const text = introduction({ serviceUrl, maintainersUrl, bot, ownersRepository });
     await begin();
+    isAsked = true;
     await openThreads(access).createComment({ owner, name }, number, text);
     return DONE;
   } catch (error) {
     const { effect, lasts, retryAfterMs } = hostFailureOf(error);
-    if (effect === 'unknown') return DONE;
+    if (isAsked && effect === 'unknown') return DONE;
     await grant.release();
     return lasts === 'final' ? DONE : later(retryAfterMs ?? 0);
   }

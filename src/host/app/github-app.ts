@@ -182,7 +182,9 @@ export class GitHubApp {
       await this.#asApp((headers) => this.#rest.call(NEW_TOKEN, wanted, headers));
       return true;
     } catch (error) {
-      const isLost = hostFailureOf(error).status === 422;
+      const { status, lasts } = hostFailureOf(error);
+      // A host that asks for a pause may do so with 422, too.
+      const isLost = status === 422 && lasts === 'final';
       if (isLost || (error instanceof HostError && error.code === 'missing')) return false;
       throw error;
     }

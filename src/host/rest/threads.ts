@@ -25,6 +25,7 @@ const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
 const COMMENT = '/repos/{owner}/{repo}/issues/comments/{comment_id}';
 /** Maximum number of pages of labels. A repository with more has most of them for machines. */
 const MAX_LABEL_PAGES = 10;
+const REFUSED = 'The code host shows it, but does not let this service change it.';
 
 /** Threads that existed when this isolate looked. */
 const knownThreads = new Recent<true>({ most: 1_000 });
@@ -228,7 +229,7 @@ export class RestThreads {
    * Makes a change, which succeeds if its object is gone. A host that says so is asked a second
    * time, because the change would never be tried again. It must show the repository, too: all that
    * is in one that is private for a while comes back with it.
-   * @throws HostError `missing` if the repository is not shown.
+   * @throws HostError `missing` if the repository is not shown, `refused` if the object is.
    */
   async #unlessGone(
     repository: RepositoryName,
@@ -239,7 +240,8 @@ export class RestThreads {
       underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => make(name)));
     await call(change).catch(async (error: unknown) => {
       const isMissing = error instanceof HostError && error.code === 'missing';
-      if (!isMissing || (await unlessMissing(() => call(read))) !== null) throw error;
+      if (!isMissing) throw error;
+      if ((await unlessMissing(() => call(read))) !== null) throw new HostError('refused', REFUSED, error);
       await lookUpRepository(this.#rest, repository);
     });
   }

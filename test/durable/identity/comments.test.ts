@@ -171,6 +171,21 @@ describe('when the host', () => {
     expect(await someone.nextAlarm()).toBeNull();
   });
 
+  it('shows one comment, and says that there is none to delete, only that one is tried again', async () => {
+    await sayTimes(2);
+    host.disturb = ({ method, path }) =>
+      method === 'DELETE' && path.endsWith('/1') ? refuse(404)() : undefined;
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments.map(({ id }) => id)).toEqual([1]);
+    pass(2 * DAY_MS);
+    await someone.runDueAlarms();
+    host.disturb = () => undefined;
+    pass(DAY_MS);
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+
   it('does not show the repository for an hour, its comments are deleted afterwards', async () => {
     await sayTimes(3);
     host.disturb = refuse(404);

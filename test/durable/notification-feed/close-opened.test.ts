@@ -75,12 +75,17 @@ async function closeFive(
   return { error, closed: closed.toSorted((a, b) => a - b), later };
 }
 
-it('closes all but what is gone, and what no push has recorded', async () => {
-  const ended = await closeFive((number) => {
-    if (number === 1) return null;
-    return number === 2 ? { ...pull(number), branch: 'main' } : pull(number);
-  });
-  expect(ended).toEqual({ error: undefined, closed: [3, 4, 5], later: [] });
+it('closes all but what no push has recorded', async () => {
+  const ended = await closeFive((number) =>
+    number === 2 ? { ...pull(number), branch: 'main' } : pull(number),
+  );
+  expect(ended).toEqual({ error: undefined, closed: [1, 3, 4, 5], later: [] });
+});
+
+it('has not closed what the host lists as open and does not show', async () => {
+  const { error, closed } = await closeFive((number) => (number === 1 ? null : pull(number)));
+  expect(closed).toEqual([2, 3, 4, 5]);
+  expect(error).toMatchObject({ message: '1 of 5 could not be closed' });
 });
 
 it('closes the others if one cannot be read', async () => {

@@ -409,13 +409,25 @@ describe('when the host fails', () => {
     expect(messagesOf(prHash)).toEqual([message(prHash, 'closed')]);
   });
 
-  it('for good to show what may be anybody’s, nothing is tried again', async () => {
-    await openPull();
+  it('to show what may be anybody’s for some minutes, its end is told later', async () => {
+    const { prHash, pull } = await openPull();
+    pull.closedAt = CLOSED_AT;
     host.disturb = hide;
     await run();
-    asked();
+    host.disturb = () => undefined;
     await run();
-    expect(asked()).toEqual(['/notifications']);
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toEqual([message(prHash, 'closed')]);
+  });
+
+  it('for good to show what may be anybody’s, it is looked at eight times', async () => {
+    await openPull();
+    host.disturb = hide;
+    for (let minute = 0; minute < 60; minute++) {
+      await run();
+      vi.setSystemTime(Date.now() + MINUTE_MS);
+    }
+    expect(asked().filter((path) => path.endsWith('/pulls/1'))).toHaveLength(8);
     expect(logged).toEqual([]);
   });
 

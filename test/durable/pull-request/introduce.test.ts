@@ -46,6 +46,12 @@ afterEach(() => {
 });
 
 const nothing = async () => {};
+const diskFull = async () => Promise.reject(new Error('the disk is full'));
+
+function reached() {
+  const own = { HOSTING_API_URL: API, HOSTING_TOKEN: 'secret', SERVICE_URL: 'https://veil.test' };
+  return reachHost({ ...bindings, ...own }, 'gh', null)!;
+}
 
 const objectOf = ({ prHash }: PullRequestRecord) =>
   bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
@@ -110,13 +116,7 @@ it('is not posted once the maintainers have said stop, or it has ended', async (
   await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) =>
     new SqlStances(storage.sql).setStance(stopped, WHOLE, { word: 'stop', at: 1, saidBy: 2, since: 1 }),
   );
-  const own = {
-    ...bindings,
-    HOSTING_API_URL: API,
-    HOSTING_TOKEN: 'secret',
-    SERVICE_URL: 'https://veil.test',
-  };
-  const asked = await introduce(reachHost(own, 'gh', null)!, { ...ended, repo: 'stopped' }, nothing);
+  const asked = await introduce(reached(), { ...ended, repo: 'stopped' }, nothing);
   expect([asked, posted]).toEqual([{ kind: 'done' }, []]);
 });
 
@@ -133,6 +133,14 @@ it('is not posted while the host does not show the pull request', async () => {
 it('is posted once for a repository, by its number, whatever its name is', async () => {
   for (const record of [await opened(104), await opened(104), await opened(105)]) await runAlarm(record);
   expect(posted).toHaveLength(2);
+});
+
+it('is posted later if it could not be stored that the host is to be asked', async () => {
+  const record = await opened(112);
+  expect(await introduce(reached(), record, diskFull)).toEqual({ kind: 'failed', askedMs: 0, all: false });
+  expect(posted).toEqual([]);
+  expect(await introduce(reached(), record, nothing)).toEqual({ kind: 'done' });
+  expect(posted).toHaveLength(1);
 });
 
 it('is not posted again by an object that was reset while it was posted', async () => {

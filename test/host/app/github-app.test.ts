@@ -10,6 +10,8 @@ const LOOK = 'GET /repos/octo/hello/installation as the App';
 const TOKEN = 'POST /app/installations/5/access_tokens as the App';
 const STANDING = { id: 5, isSuspended: false, mayWrite: true, mayReport: false };
 
+const refusing = (status: number, body: object) => () => Response.json(body, { status });
+
 let host: AppHost;
 beforeEach(() => {
   forgetEverything();
@@ -106,6 +108,21 @@ describe('a token', () => {
   it.each([NAME, { owner: 'octo', name: 'other' }])('is of one repository: %j', async (name) => {
     await host.app.token(STANDING, NAME, 'writing');
     expect(await host.app.token(STANDING, name, 'writing')).toBe(name === NAME ? 'ghs_1' : 'ghs_2');
+  });
+});
+
+describe('a repository', () => {
+  it.each([
+    ['where the installation is gone', refusing(404, { message: 'Not Found' })],
+    ['that the installation has lost', refusing(422, { message: 'There is at least one repository …' })],
+  ])('%s is not covered', async (_, broken) => {
+    host.state.broken = broken;
+    expect(await host.app.covers(5, 7)).toBe(false);
+  });
+
+  it('may be covered where the host refuses a token because there were too many', async () => {
+    host.state.broken = refusing(422, { message: 'Validation Failed', errors: [{ code: 'abuse' }] });
+    await expect(host.app.covers(5, 7)).rejects.toMatchObject({ code: 'rate-limited' });
   });
 });
 
