@@ -112,6 +112,7 @@ async function findBasedWork(asked: Question, bot: CommitIdentity): Promise<Base
   await history.reachBack();
   const advice = { remoteUrl, branch: shortName(destination.base), door: settings.door };
   const work = await findWork(received, history, advice, circumstances.memory);
+  if (place !== null) await reachBoundary(work, history, [destination.base, defaultBranch]);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
@@ -120,6 +121,20 @@ async function findBasedWork(asked: Question, bot: CommitIdentity): Promise<Base
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(asked, history, work), found);
   return { history, work, base, named };
+}
+
+/**
+ * Lists the base and the default branch further back while no branch is known to have what the work
+ * stands on. An old tag of theirs is no other branch.
+ */
+async function reachBoundary(
+  { boundary }: Work,
+  history: UpstreamHistory,
+  main: readonly Ref[],
+): Promise<void> {
+  const isFound = (oid: Oid) =>
+    main.some((branch) => history.has(branch.oid, oid)) || history.branchesHolding(new Set([oid])).length > 0;
+  while (![...boundary].every(isFound)) if (!(await history.reachBack())) return;
 }
 
 /** Changes that options make to the messages, or null. */

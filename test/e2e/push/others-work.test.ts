@@ -310,6 +310,22 @@ it(
   },
 );
 
+it.each([
+  ['a tag', 'refs/tags/v1'],
+  ['where another branch begins', 'refs/heads/old'],
+])('work on a commit of a year ago of the default branch, at %s, is no guess', exhaustive, async (_, ref) => {
+  const upstream = await bed.createUpstream({ commits: 0 });
+  const start = await upstream.grow({ count: 3, ageDays: 400 });
+  await upstream.grow({ count: 3, ageDays: 200 });
+  await upstream.grow({ count: 2 });
+  await gitIn(upstream.path, 'update-ref', ref, start);
+  if (ref === 'refs/heads/old') await upstream.grow({ branch: 'old' });
+  const clone = await bed.person().copy(upstream);
+  await clone.git('reset', '--quiet', '--hard', start);
+  await clone.commit();
+  expect((await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).stderr).not.toContain('stands on');
+});
+
 describe('a guess at a commit, which somebody has pushed to upstream,', exhaustive, () => {
   it('is told before an update confirms it, with a way out', async () => {
     const { clone, first, update, tip, original, says } = await guessed('refs/heads/wip');

@@ -48,7 +48,7 @@ export function otherBranch(known: Standing): Finding[] {
 }
 
 function placeOf(ref: Ref | undefined, trusted: Ref): string {
-  if (ref === undefined) return `beside the newest commits of "${shortName(trusted)}"`;
+  if (ref === undefined) return `elsewhere than on its branch "${shortName(trusted)}"`;
   const tag = /^refs\/tags\/(.+)/.exec(ref.name)?.[1];
   return tag === undefined ? `on its branch "${shortName(ref)}"` : `as its tag "${oneLine(tag)}"`;
 }

@@ -82,7 +82,7 @@ describe('work on a commit that the default branch does not have', () => {
     ['that ends another branch, which is its base therefore', 'wip', wip, 'on its branch "wip"'],
     ['that the branch has whose name is pushed', 'on-wip', wip, 'on its branch "wip"'],
     ['that only a tag has', 'tagged', main, 'as its tag "v1"'],
-    ['that no listed branch has', 'old', main, 'beside the newest commits of "main"'],
+    ['that no listed branch has', 'old', main, 'elsewhere than on its branch "main"'],
   ])('warns of one %s', (_, boundary, base, where) => {
     expect(on(boundary, base)).toMatchObject([
       {
