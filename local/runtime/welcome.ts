@@ -7,6 +7,7 @@ import { SEED } from './seed.ts';
 /** Writes the text for a service whose code host is the embedded one. */
 export function sandboxWelcome(serviceUrl: string, hostUrl: string, stateDir: string): string {
   const { owner, name } = SEED;
+  const open = process.platform === 'darwin' ? 'open' : 'xdg-open';
   return `
 gitveil is running.
 
@@ -21,7 +22,7 @@ Try it in another terminal:
   echo 'Hello from nobody.' >> README.md
   git -c user.name='Ada Lovelace' -c user.email=ada@example.org commit -am 'Greet from nobody'
   git push origin my-change
-  xdg-open ${hostUrl}/${owner}/${name}
+  ${open} ${hostUrl}/${owner}/${name}
 
 That page lists the pull request. The bot is its author, and nothing in it names Ada. On its own page you can
 comment on it, review, merge or close it as the maintainer. With Git, the maintainer pushes to

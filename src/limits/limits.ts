@@ -61,9 +61,9 @@ export const FIXED_TRIES = {
   /** Pushes and posts of pages of other sites. They count in all other limits, too. */
   foreign: [FOREIGN_ORIGINS],
   /**
-   * Discoveries of those pages, and their look-ups of unknown hashes: one a second each. They count
-   * in no limit of the network, which they would use up, and from which they would read how often
-   * and when the network asks.
+   * Discoveries of those pages, and their look-ups of unknown hashes: one a second each. Beyond
+   * that of either, both wait. They count in no limit of the network, which they would use up, and
+   * from which they would read how often and when the network asks.
    */
   foreignReads: [{ most: 60, withinMs: MINUTE_MS }],
 } as const satisfies Record<string, readonly Limit[]>;

@@ -14,8 +14,11 @@ import { HostError } from '../words/host-error.ts';
 import { sentence } from '../words/sentence.ts';
 import { type LimitedScope, limitsOf, tooMany } from './limits.ts';
 
-/** The kind of a request. A discovery reads, too, but somebody who writes may wait for it. */
-export type RequestKind = 'page' | 'discovery' | 'write';
+/**
+ * The kind of a request. A discovery reads, too, but somebody who writes may wait for it. One of a
+ * page of another site must not use up the calls that its reader's network may cause.
+ */
+export type RequestKind = 'page' | 'discovery' | 'foreign-discovery' | 'write';
 
 export class ChargedHttp extends HttpClient {
   readonly #scope: LimitedScope;
@@ -31,8 +34,8 @@ export class ChargedHttp extends HttpClient {
   /**
    * Asks the limit at each call of a request that only reads, as hundreds of pages can begin at
    * once. What writes must not stop half-way.
-   * @throws HostError if the request only reads and the client has no calls left, or it is a page
-   * and the account's are for those who write
+   * @throws HostError if the request only reads and the client has no calls left, it is a page and
+   * the account's are for those who write, or it is the discovery of another site's page
    */
   override async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const { config } = this.#scope;
@@ -40,6 +43,8 @@ export class ChargedHttp extends HttpClient {
       ({ apiUrl }) => typeof input === 'string' && input.startsWith(`${apiUrl}/`),
     );
     if (host === undefined) return super.fetch(input, init);
+    if (this.#kind === 'foreign-discovery')
+      throw new HostError('refused', 'Discoveries of other sites do not use the account.');
     const pauseMs = this.#kind === 'page' ? readsPauseMs(accountOf(host), Date.now()) : 0;
     if (pauseMs > 0) throw new HostPause(hostNameOf(host), pauseMs);
     const limits = limitsOf(this.#scope);

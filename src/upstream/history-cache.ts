@@ -69,7 +69,7 @@ export class HistoryCache {
    * Keeps a listing.
    * @param now is in milliseconds since 1970.
    */
-  put(key: string, listing: HistoryListing, now = Date.now()): void {
+  put(key: string, listing: HistoryListing, now: number): void {
     memory.set(key, listing);
     if (!mayBeStored(listing, now)) return;
     const put = this.#store.put(key, encodeListing(listing), KV_LIFE_MS);

@@ -104,6 +104,11 @@ export function isRefusedByHost(error: unknown): error is HostError {
   return error instanceof HostError && error.code !== 'moved' && error.failure.lasts === 'final';
 }
 
+/** Answers whether the client may cause no more calls of the account. */
+export function isOutOfCalls(error: unknown): error is HostError {
+  return error instanceof HostError && error.code === 'rate-limited' && error.failure.whose === 'person';
+}
+
 /** Gives null for what does not exist, no longer exists, or may not be shown. */
 export async function unlessMissing<T>(read: () => Promise<T>): Promise<T | null> {
   try {

@@ -11,11 +11,12 @@ import { ownEnvironment } from './programs.ts';
  */
 export async function runPrintedCommands(welcome: string, folder: string): Promise<string> {
   const [, paragraph = ''] = /^Try it in another terminal:\n\n((?: {2}.+\n)+)/m.exec(welcome) ?? [];
+  const opener = /^ {2}(open|xdg-open) /m.exec(paragraph)?.[1] ?? 'none';
   const bin = join(folder, 'bin');
   const opened = join(folder, 'opened');
   mkdirSync(bin);
-  writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`);
-  chmodSync(join(bin, 'xdg-open'), 0o755);
+  writeFileSync(join(bin, opener), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`);
+  chmodSync(join(bin, opener), 0o755);
   await promisify(execFile)('bash', ['-e', '-c', paragraph], {
     cwd: folder,
     // A person without any configuration of Git's.

@@ -1,7 +1,7 @@
 /** Text that `npm start` prints in front of real code hosts, and beside the embedded one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { sandboxWelcome, welcome } from '../../local/runtime/welcome.ts';
 
@@ -33,4 +33,15 @@ it('names the button of the embedded code host that ends the limits of a trial',
   expect(readFileSync(join(import.meta.dirname, '../../sandbox/pages/act-forms.ts'), 'utf8')).toContain(
     `button('forget-limits', '${name}')`,
   );
+});
+
+it.each([
+  ['linux', 'xdg-open'],
+  ['darwin', 'open'],
+] as const)('opens the page of the trial as people do on %s', (platform, open) => {
+  vi.spyOn(process, 'platform', 'get').mockReturnValue(platform);
+  expect(sandboxWelcome(HERE, 'http://127.0.0.1:8081', '.state')).toMatch(
+    new RegExp(`^  ${open} http://127\\.0\\.0\\.1:8081/`, 'm'),
+  );
+  vi.restoreAllMocks();
 });

@@ -100,7 +100,7 @@ describe('a listing', () => {
 
   it('that was kept in the first form, without conventions, is not taken', async () => {
     const cache = new HistoryCache(EMPTY_STORE, () => {});
-    cache.put(`history/host.test/${tip}/90`, made(3));
+    cache.put(`history/host.test/${tip}/90`, made(3), HOUR_MS);
     expect((await list(oneCommit))?.newestFirst).toEqual([tip]);
   });
 
@@ -220,7 +220,7 @@ describe('a history cache', () => {
 
   it('answers from memory what this isolate has listed', async () => {
     const { cache, calls } = countingStore();
-    cache.put('history/a/90', made(5));
+    cache.put('history/a/90', made(5), HOUR_MS);
     expect(await cache.get('history/a/90')).toEqual(made(5));
     expect(calls.get).toBe(0);
   });
@@ -235,7 +235,7 @@ describe('a history cache', () => {
 
   it('puts into the store for the other isolates, without making anyone wait', async () => {
     const { cache, settled } = countingStore();
-    cache.put('history/c/90', made(2));
+    cache.put('history/c/90', made(2), HOUR_MS);
     await settled();
     const stored = await STORE.get('history/c/90');
     expect(stored && decodeListing(stored)).toEqual(made(2));
@@ -257,16 +257,16 @@ describe('a history cache', () => {
   it('goes on without its store', async () => {
     const { cache, settled } = countingStore(true);
     expect(await cache.get('history/d/90')).toBeNull();
-    cache.put('history/d/90', made(1));
+    cache.put('history/d/90', made(1), HOUR_MS);
     await settled();
     expect(await cache.get('history/d/90')).toEqual(made(1));
   });
 
   it('holds a bounded number of commits, those used last', async () => {
     const { cache, settled } = countingStore(true);
-    for (const name of ['old', 'used', 'third']) cache.put(`history/${name}/all`, made(30_000));
+    for (const name of ['old', 'used', 'third']) cache.put(`history/${name}/all`, made(30_000), HOUR_MS);
     await cache.get('history/used/all');
-    cache.put('history/fourth/all', made(40_000));
+    cache.put('history/fourth/all', made(40_000), HOUR_MS);
     await settled();
     expect(await cache.get('history/used/all')).not.toBeNull();
     expect(await cache.get('history/fourth/all')).not.toBeNull();
@@ -276,7 +276,7 @@ describe('a history cache', () => {
   it('counts the tips, too: those of tags may list no commit', async () => {
     const { cache, settled } = countingStore(true);
     const { newestFirst: tips } = made(60_000);
-    for (const name of ['first', 'second']) cache.put(`history/${name}/all`, { ...made(0), tips });
+    for (const name of ['first', 'second']) cache.put(`history/${name}/all`, { ...made(0), tips }, HOUR_MS);
     await settled();
     expect(await cache.get('history/second/all')).not.toBeNull();
     expect(await cache.get('history/first/all')).toBeNull();
@@ -285,7 +285,7 @@ describe('a history cache', () => {
   it('counts the parents that are not listed, too: a commit may name thousands', async () => {
     const { cache, settled } = countingStore(true);
     const { newestFirst: boundary } = made(60_000);
-    for (const name of ['one', 'two']) cache.put(`history/${name}/90`, made(1, boundary, 0));
+    for (const name of ['one', 'two']) cache.put(`history/${name}/90`, made(1, boundary, 0), HOUR_MS);
     await settled();
     expect(await cache.get('history/two/90')).not.toBeNull();
     expect(await cache.get('history/one/90')).toBeNull();
@@ -293,8 +293,8 @@ describe('a history cache', () => {
 
   it('counts a listing that is put again once', exhaustive, async () => {
     const { cache, settled } = countingStore(true);
-    cache.put('history/small/90', made(10));
-    for (let i = 0; i < 6; i++) cache.put('history/again/90', made(20_000));
+    cache.put('history/small/90', made(10), HOUR_MS);
+    for (let i = 0; i < 6; i++) cache.put('history/again/90', made(20_000), HOUR_MS);
     await settled();
     expect(await cache.get('history/small/90')).not.toBeNull();
   });

@@ -29,8 +29,9 @@ const MAX_LISTED_BYTES = 18 * 1024 * 1024;
 const LISTED_COMMIT_BYTES = 160;
 /**
  * Maximum number of ids in one listing. A commit may name thousands of parents that are not listed.
+ * With its tips and conventions, the largest must have room in memory (upstream/history-cache.ts).
  */
-const MAX_LISTED_IDS = 100_000;
+const MAX_LISTED_IDS = 90_000;
 /** Memory that is claimed before each packet: more than its commits usually take. */
 const LISTING_ROOM_BYTES = 512 * 1024;
 /** Maximum number of bases in a listing that come after their deltas. Git sends few if any. */

@@ -20,7 +20,7 @@ import {
   type RefList,
 } from '../../git/wire/protocol-v2.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { HostError } from '../../words/host-error.ts';
+import { HostError, isOutOfCalls } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { withRetries } from '../retries.ts';
 import {
@@ -229,9 +229,14 @@ export class GitTransport {
       return await askAs('public');
     } catch (error) {
       const isLimited = error instanceof HostError && error.code === 'rate-limited';
-      // A repository that cannot be looked up does not count as public.
-      if (!isLimited || !(await this.#isPublic?.(repository).catch(() => false))) throw error;
+      if (!isLimited || !(await this.#isPublic?.(repository).catch(unlessOutOfCalls))) throw error;
       return askAs('bot');
     }
   }
+}
+
+/** Takes a repository that cannot be looked up for none that is public. */
+function unlessOutOfCalls(error: unknown): false {
+  if (isOutOfCalls(error)) throw error;
+  return false;
 }

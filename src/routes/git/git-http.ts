@@ -15,7 +15,14 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { discardBody } from '../../streams/body.ts';
 import { isGzip } from '../../streams/git-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
-import { type AnswerForm, answerRefused, type Refused, refused } from '../request/refused.ts';
+import {
+  type AnswerForm,
+  answerRefused,
+  NOT_KEPT,
+  type Refused,
+  refused,
+  retryAfter,
+} from '../request/refused.ts';
 import { sentence } from '../../words/sentence.ts';
 
 type Answer = Response | Promise<Response>;
@@ -52,6 +59,12 @@ export function gitClient(c: Context<AppEnv>): GitClient {
  */
 export function shownByGit(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
   return answerRefused(c, refusal, gitClient(c) === 'git' ? 'text' : 'json');
+}
+
+/** Refuses a discovery as `withinLimit` does. */
+export function tooManyCalls(c: Context<AppEnv>, { publicMessage, failure }: HostError): Answer {
+  const headers = { 'Retry-After': retryAfter(failure.retryAfterMs ?? 60_000), ...NOT_KEPT };
+  return answerRefused(c, refused(429, publicMessage, headers), 'text');
 }
 
 export function unreachable({ var: { host } }: Context<AppEnv>, why: HostError | null = null): Refused {

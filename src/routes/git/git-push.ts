@@ -15,7 +15,7 @@ import {
   unreadRequest,
 } from '../../git/wire/push-request.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
-import { HostError } from '../../words/host-error.ts';
+import { HostError, isOutOfCalls } from '../../words/host-error.ts';
 import { followMoves } from '../../host/redirect.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -36,6 +36,7 @@ import {
   NO_CACHE,
   redirectToMoved,
   shownByGit,
+  tooManyCalls,
   unreachable,
   answerTooLarge,
   wrongType,
@@ -81,6 +82,7 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
     if (error.code === 'busy') return shownByGit(c, BUSY);
+    if (isOutOfCalls(error)) return tooManyCalls(c, error);
     return shownByGit(c, unreachable(c, error));
   }
 }

@@ -6,6 +6,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { clientNetwork } from '../../limits/client.ts';
 import { ChargedHttp, type RequestKind } from '../../service/charged-http.ts';
+import { isForOtherSite } from './scope.ts';
 
 /** A discovery belongs to a push, or to a fetch, which asks Git. */
 const DISCOVERY = /\/info\/refs$/;
@@ -17,7 +18,9 @@ export function openHttpFor(c: Context<AppEnv>): ChargedHttp {
   return new ChargedHttp({ env: c.env, config, logger, network }, kindOf(c));
 }
 
-function kindOf({ req: { method, path } }: Context<AppEnv>): RequestKind {
+function kindOf(c: Context<AppEnv>): RequestKind {
+  const { method, path } = c.req;
   if (method !== 'GET' && method !== 'HEAD') return 'write';
-  return DISCOVERY.test(path) ? 'discovery' : 'page';
+  if (!DISCOVERY.test(path)) return 'page';
+  return isForOtherSite(c) ? 'foreign-discovery' : 'discovery';
 }

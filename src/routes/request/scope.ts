@@ -30,7 +30,7 @@ export function scopeOf(c: Context<AppEnv>): Scope {
 function newScope(c: Context<AppEnv>): Scope {
   const { config, logger, http } = c.var;
   const { raw } = c.req;
-  const { clientIpHeader, allowedOrigins } = config;
+  const { clientIpHeader } = config;
   if (!isLackLogged && lacksAddress(raw, clientIpHeader)) {
     isLackLogged = true;
     const message =
@@ -44,7 +44,7 @@ function newScope(c: Context<AppEnv>): Scope {
     http,
     network: clientNetwork(raw, clientIpHeader),
     gitClient: gitClientOf(c.req.header('User-Agent') ?? ''),
-    isForeign: isCrossSite(raw) && allowedOrigins?.includes(c.req.header('Origin') ?? '') !== true,
+    isForeign: isForeign(c),
     addresses: {
       shown: shownOrigin(raw, config),
       published: publishedOrigin(raw, config),
@@ -54,9 +54,16 @@ function newScope(c: Context<AppEnv>): Scope {
   };
 }
 
-/** True for what a page of another site reads by script, or loads into itself. */
+function isForeign({ req, var: { config } }: Context<AppEnv>): boolean {
+  return isCrossSite(req.raw) && config.allowedOrigins?.includes(req.header('Origin') ?? '') !== true;
+}
+
+/**
+ * True for what a page of another site reads by script, or loads into itself. It is asked before
+ * the request has a scope.
+ */
 export function isForOtherSite(c: Context<AppEnv>): boolean {
-  return scopeOf(c).isForeign && isEmbedded(c.req.raw);
+  return isForeign(c) && isEmbedded(c.req.raw);
 }
 
 /**

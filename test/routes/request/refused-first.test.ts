@@ -5,7 +5,7 @@
  */
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { HostAccount } from '../../../src/durable/host-account/host-account.ts';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -317,8 +317,9 @@ it('a preview asks what is left to the account before it asks the host: it does 
 
 const missing = () => Promise.resolve(Response.json({ message: 'Not Found' }, { status: 404 }));
 
-/** Git's requests are no texts. */
-const isCall = (request: unknown) => typeof request === 'string';
+/** Git is asked at another address. */
+const API = 'http://127.0.0.1:9/api';
+const isCall = (request: unknown) => typeof request === 'string' && request.startsWith(`${API}/`);
 
 const page = (number: number, variables: object = {}) =>
   ask(`/v1/gh/octo/made-up-${number}`, BROWSER, { LIMIT_DISCOVERIES: '10000/1m', ...variables });
@@ -364,25 +365,52 @@ describe('a client that has made the service ask the host as often as it may wit
 
   it('causes no more by pages that begin at once', async () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
-    const variables = { LIMIT_CALLS: '50/1h' };
+    const variables = { HOSTING_API_URL: API, LIMIT_CALLS: '50/1h' };
     await Promise.all(Array.from({ length: 120 }, (_, number) => page(1_000 + number, variables)));
     const calls = host.mock.calls.filter(([request]) => isCall(request));
     expect(calls).toHaveLength(50);
   });
 
-  it('causes no more by discoveries while the host limits reads by address', async () => {
-    const host = vi
-      .spyOn(HttpClient.prototype, 'fetch')
-      .mockImplementation(async (request) =>
-        isCall(request)
-          ? Response.json({ private: false, visibility: 'public' })
-          : new Response('slow down', { status: 429 }),
+  describe('while the host limits reads by address', () => {
+    const variables = { HOSTING_API_URL: API, LIMIT_CALLS: '50/1h', LIMIT_DISCOVERIES: '10000/1m' };
+    const REPOSITORY = {
+      id: 1,
+      name: 'known',
+      owner: { login: 'octo' },
+      private: false,
+      archived: false,
+      size: 1,
+    };
+    let host: MockInstance<HttpClient['fetch']>;
+    const calls = () => host.mock.calls.filter(([request]) => isCall(request));
+    const discover = (name: string, headers = {}, service = 'git-receive-pack') =>
+      ask(`/v1/gh/octo/${name}.git/info/refs?service=${service}`, { headers }, variables);
+
+    beforeEach(() => {
+      host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (request, { headers } = {}) => {
+        if (isCall(request)) return Response.json(REPOSITORY);
+        const status = new Headers(headers).has('Authorization') ? 404 : 429;
+        return new Response('slow down', { status });
+      });
+    });
+
+    it('causes no more by discoveries, and is told why', async () => {
+      for (let number = 0; number < 60; number++) await discover(`limited-${number}`);
+      expect(calls()).toHaveLength(50);
+      const refused = await discover('last');
+      expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600']);
+      expect(refused.text).toContain(
+        'Too many requests to the code host from your network: at most 50 in 1h; try again in about an hour.',
       );
-    const variables = { LIMIT_CALLS: '50/1h', LIMIT_DISCOVERIES: '10000/1m' };
-    const discovery = '.git/info/refs?service=git-receive-pack';
-    for (let number = 0; number < 60; number++)
-      await ask(`/v1/gh/octo/limited-${number}${discovery}`, {}, variables);
-    expect(host.mock.calls.filter(([request]) => isCall(request))).toHaveLength(50);
+      // A fetch only asks Git.
+      expect((await discover('last', {}, 'git-upload-pack')).text).toContain('slow down');
+    });
+
+    it('causes none by discoveries of pages of other sites', async () => {
+      for (let number = 0; number < 5; number++)
+        expect((await discover(`foreign-${number}`, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(502);
+      expect([host.mock.calls.length, calls().length]).toEqual([5, 0]);
+    });
   });
 
   it('is known to other isolates, too', async () => {
