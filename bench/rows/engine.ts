@@ -25,7 +25,7 @@ const MOST_OF_HONEST = 3;
 const MEGABYTE = 1_000_000;
 const HOSTILE_BYTES = 20 * MEGABYTE;
 const LIBRARY_BYTES = 2 * MEGABYTE;
-/** Far above what it takes, as isomorphic-git needs forty times as long. */
+/** Far above what it takes, as isomorphic-git needs sixty times as long. */
 const MOST_OF_LIBRARY = 0.1;
 const PACK_COUNT_OFFSET = 8;
 
